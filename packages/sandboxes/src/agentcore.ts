@@ -17,7 +17,7 @@ export type {
   AgentCoreSession,
 } from "./agentcore/agentcore-options.ts";
 
-/** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
+/** Makes no calls yet. A `sandbox` that the caller passes is used, and never stopped. */
 export function agentcoreSandbox(
   options: AgentCoreSandboxOptions | AgentCoreHandleOptions | null = {},
 ): SandboxProvider {

@@ -1,4 +1,4 @@
-/** A place that belongs to somebody else. */
+/** A sandbox that the caller owns. */
 import type { BaseSandbox } from "deepwright";
 import type { OpenedSandbox } from "./provider.ts";
 

@@ -1,4 +1,4 @@
-/** How every provider reads what it is given: null means absent, an unknown option or a bad value is an error. */
+/** Reads the options of every provider: null means absent, an unknown option or a bad value is an error. */
 
 import { ConfigurationError, canonicalPath } from "deepwright";
 import { checkNames } from "deepwright/check-options";
@@ -40,7 +40,7 @@ export const COMMAND_KINDS = {
   maxOutputBytes: "positive",
 } as const satisfies Record<string, Kind>;
 
-/** About what has another name, or another place, at a vendor. */
+/** Hints about options that a vendor names differently, or sets elsewhere. */
 export const VENDOR_HINTS: Readonly<Record<string, string>> = {
   egress: 'What commands may reach is said by `network`, as in network: { allow: ["pypi.org"] }.',
   ...sameHint(["rootDir", "workspace", "files"], "A sandbox at a vendor has files of its own: upload them."),
@@ -81,7 +81,7 @@ export function isHandle<Handle extends { readonly sandbox: unknown }>(
   return sandbox !== undefined && sandbox !== null;
 }
 
-/** The options beside a sandbox that is handed in: those about making one are refused. */
+/** The options beside a sandbox of the caller: options about creating one are refused. */
 export function handleOptions<Options extends { readonly sandbox: unknown }>(
   given: Options,
   { of, kinds }: OptionRules<Omit<Options, "sandbox">>,
@@ -117,7 +117,7 @@ function checkKind(name: string, value: unknown, kind: Kind): void {
 
 const VARIABLE = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** Throws a `ConfigurationError` for what no command can be given. The values stay out of it. */
+/** Throws a `ConfigurationError` for variables that a command cannot get. The error does not contain values. */
 export function checkedVariables(
   env: Readonly<Record<string, string>>,
   option = "env",
@@ -134,7 +134,7 @@ export function checkedVariables(
   return env;
 }
 
-/** Throws a `ConfigurationError` for what is no absolute path. */
+/** Throws a `ConfigurationError` unless it is an absolute path. */
 export function checkDirectory(path: string): string {
   const canonical = path.startsWith("/") ? canonicalPath(path) : undefined;
   if (canonical !== undefined && canonical.error === undefined) return canonical.path;

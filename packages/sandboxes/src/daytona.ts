@@ -16,7 +16,7 @@ export type {
 } from "./daytona/daytona-options.ts";
 export type { VendorNetwork } from "./remote/vendor-network.ts";
 
-/** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
+/** Makes no calls yet. A `sandbox` that the caller passes is used, and never stopped. */
 export function daytonaSandbox(
   options: DaytonaSandboxOptions | DaytonaHandleOptions | null = {},
 ): SandboxProvider {

@@ -2,7 +2,7 @@
  * Commands in containers, over the API of Docker or Podman.
  *
  * A container of ours runs commands as a user without rights, without capabilities and new privileges, without network,
- * within limits, and ends by itself when nobody uses it. It shares the kernel of the engine's machine.
+ * within limits. Unused, it ends by itself. It shares the kernel of the engine's machine.
  */
 import { ConfigurationError } from "deepwright";
 import { borrowedSandbox } from "./borrowed-sandbox.ts";

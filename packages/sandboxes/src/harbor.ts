@@ -1,4 +1,4 @@
-/** Anything that runs a command and says what came of it, as a sandbox. */
+/** A sandbox from any function that runs a command and returns its result. */
 import { randomBytes } from "node:crypto";
 import { ConfigurationError, type ExecuteOptions, type ExecuteResponse } from "deepwright";
 import { borrowedSandbox } from "./borrowed-sandbox.ts";
@@ -55,7 +55,7 @@ export function harborSandbox(given: HarborSandboxOptions): HarborSandbox {
   return new HarborSandbox(id, { ...options, network, workingDirectory });
 }
 
-/** A sandbox and the provider of it: a lease lets go of the environment and leaves it as it is. */
+/** A sandbox and its provider in one: a lease leaves the environment as it is. */
 export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
   readonly name = "harbor";
   readonly lendsPlace = true;

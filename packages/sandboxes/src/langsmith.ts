@@ -15,7 +15,7 @@ export type {
   LangSmithSandboxOptions,
 } from "./langsmith/langsmith-options.ts";
 
-/** Constructs nothing and reaches nobody. A `sandbox` that is handed over is used, and never stopped. */
+/** Makes no calls yet. A `sandbox` that the caller passes is used, and never stopped. */
 export function langsmithSandbox(
   options: LangSmithSandboxOptions | LangSmithHandleOptions | null = {},
 ): SandboxProvider {

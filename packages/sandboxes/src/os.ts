@@ -7,7 +7,7 @@ import type { OpenedSandbox, OpenRequest, SandboxProvider } from "./provider.ts"
 export type { EgressEvent, EgressOptions, InjectedHeader } from "./egress/egress-options.ts";
 export type { OsLimits, OsSandboxOptions } from "./os/os-options.ts";
 
-/** Touches no file and starts nothing: what is missing is said when it is opened. */
+/** Touches no file and starts nothing: missing programs are reported when it is opened. */
 export function osSandbox(options: OsSandboxOptions = {}): SandboxProvider {
   const settings = osSettings(options);
   const home = async () => {

@@ -1,8 +1,8 @@
 /**
- * The contract between a place that has sandboxes and the lease that uses them.
+ * The contract between a provider of sandboxes and the lease that uses them.
  *
- * A provider opens places and ends them. Tools get the `Sandbox`, files and commands; who may end it is said by
- * the lease, which only the harness holds. See `lease/`.
+ * A provider opens sandboxes and ends them. Tools get the `Sandbox`, with files and commands. Only the harness holds
+ * the lease, which can end it. See `lease/`.
  */
 import type { SandboxBackendProtocol } from "deepwright";
 
@@ -18,8 +18,8 @@ export interface OpenRequest {
   /** Variables of every command beside the provider's own. */
   readonly env: Readonly<Record<string, string>>;
   /**
-   * Seconds without use after which the place ends by itself; where it cannot, the next `open` of the provider, in any
-   * process, ends it. Absent: the provider's own.
+   * Seconds without use after which the sandbox ends by itself; if it cannot, the next `open` of the provider, in any
+   * process, ends it. Absent: the provider's default.
    */
   readonly ttl?: number;
   readonly signal?: AbortSignal;
@@ -32,7 +32,7 @@ export interface OpenedSandbox {
   readonly sandbox: Sandbox;
   /** Signals that the sandbox is still needed; absent: no signal is necessary. */
   keepAlive?(): Promise<void>;
-  /** Lets go of it in this process and leaves the place as it is. Safe twice. */
+  /** Releases the sandbox in this process and leaves it as it is. Calling it twice is safe. */
   detach(): Promise<void>;
   /** Ends it with all that runs in it and all its files, except files of the caller. Safe twice; no error when it is gone. */
   destroy(): Promise<void>;
@@ -50,15 +50,15 @@ export interface SandboxProvider {
   readonly closesPaths?: true;
   /** The working directory belongs to the caller and outlives every sandbox, so that a fresh one has the same files. */
   readonly lendsFiles?: boolean;
-  /** There is one place, which is somebody else's: every lease has it, and none ends it. */
+  /** There is one sandbox, which the caller owns: every lease shares it, and none ends it. */
   readonly lendsPlace?: boolean;
-  /** Throws a `SandboxError`; then nothing of what was begun is left. */
+  /** Throws a `SandboxError`; then nothing is left of the attempt. */
   open(request: OpenRequest): Promise<OpenedSandbox>;
   /** Commands get the variables of this request. Undefined: it is gone. Absent: a place cannot be found again. */
   reattach?(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined>;
-  /** Ends a place that nobody holds; no error when it is gone. */
+  /** Ends an unused sandbox; no error if it is gone. */
   destroy?(id: string): Promise<void>;
-  /** Places with this key that are there, for what a crashed process left before it could note the id. */
+  /** Sandboxes with this key, to find those of a process that crashed before it could note the id. */
   find?(key: string): Promise<readonly string[]>;
 }
 

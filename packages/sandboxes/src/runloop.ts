@@ -16,7 +16,7 @@ export type {
   RunloopSandboxOptions,
 } from "./runloop/runloop-options.ts";
 
-/** Constructs nothing and reaches nobody. A `sandbox` (a devbox) that is handed over is used, and never shut down. */
+/** Makes no calls yet. A `sandbox` (a devbox) that the caller passes is used, and never shut down. */
 export function runloopSandbox(
   options: RunloopSandboxOptions | RunloopHandleOptions | null = {},
 ): SandboxProvider {

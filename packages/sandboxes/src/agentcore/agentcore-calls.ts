@@ -25,7 +25,7 @@ const AGENTCORE: Vendor = {
 
 export const agentCoreCalls = new VendorCalls(AGENTCORE, []);
 
-/** Whether the service said that there is no such session. */
+/** Whether the service answered that the session does not exist. */
 export function isMissing(error: unknown): boolean {
   return statusOf(withStatus(error)) === 404;
 }

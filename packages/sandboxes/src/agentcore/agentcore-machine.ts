@@ -58,7 +58,7 @@ export class AgentCoreMachine implements RemoteMachine {
     this.#session = session;
   }
 
-  /** From now on everything is a `SANDBOX_LOST`, what runs too. */
+  /** From now on every call fails with `SANDBOX_LOST`, running ones too. */
   end(): void {
     this.#over.abort();
   }
@@ -128,7 +128,7 @@ export class AgentCoreMachine implements RemoteMachine {
     return result;
   }
 
-  /** A failure is a `SANDBOX_LOST` when the session is over, whatever the call said. */
+  /** A failure of a call after the end of the session is a `SANDBOX_LOST`. */
   async #attempt<Result>(action: string, act: () => Promise<Result>): Promise<Result> {
     if (this.#over.signal.aborted) throw lostSandbox(this.id);
     try {

@@ -34,13 +34,13 @@ export interface AgentCoreSandboxOptions extends AgentCoreCommandOptions {
   readonly region?: string | null;
   /** Default: as every AWS client finds them. */
   readonly credentials?: BedrockAgentCoreClientConfig["credentials"] | null;
-  /** Default: that of the region. */
+  /** Default: the endpoint of the region. */
   readonly endpoint?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. Let it make one attempt a call. */
   readonly client?: BedrockAgentCoreClient | null;
   /** The interpreter's identifier; default AWS's own, `aws.codeinterpreter.v1`. */
   readonly codeInterpreter?: string | null;
-  /** Seconds after which AWS ends a session whatever it does: 60 to 28,800; default 3600. */
+  /** Seconds after which AWS ends a session, even while it works: 60 to 28,800; default 3600. */
   readonly sessionTimeout?: number | null;
   /** Seconds the start of a session may take; default 60. */
   readonly openTimeout?: number | null;

@@ -52,7 +52,7 @@ export class DaytonaMachine implements RemoteMachine {
     return this.#calls.awake();
   }
 
-  /** The SDK's call knows no signal: what nobody waits for ends with the command. */
+  /** The SDK's call takes no signal: an abandoned call ends with its command. */
   async run(
     line: string,
     { timeoutSeconds }: Pick<MachineRunOptions, "timeoutSeconds">,

@@ -33,7 +33,7 @@ export interface DaytonaSandboxOptions extends DaytonaCommandOptions {
   readonly apiKey?: string | null;
   /** Default: DAYTONA_API_URL of this process, else Daytona's own. */
   readonly apiUrl?: string | null;
-  /** The region; default: that of the organization. */
+  /** The region; default: the organization's. */
   readonly target?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
   readonly client?: Daytona | null;

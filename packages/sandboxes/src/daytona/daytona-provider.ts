@@ -36,7 +36,7 @@ export class DaytonaProvider extends CloudProvider<Daytona, Sandbox> {
     this.#calls = new VendorCalls(DAYTONA, [settings.apiKey ?? process.env.DAYTONA_API_KEY]);
   }
 
-  /** One that was stopped is started; its files are there. */
+  /** A stopped sandbox is started; it still has its files. */
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
     const sandbox = await this.#get(id, request.signal);
     if (sandbox === undefined) return undefined;
@@ -139,7 +139,7 @@ export class DaytonaProvider extends CloudProvider<Daytona, Sandbox> {
     if (!apiKey)
       throw new SandboxError("Daytona needs a key. Set DAYTONA_API_KEY, or pass apiKey.", "ACCESS_DENIED");
     const sdk = await loadVendor("@daytonaio/sdk", () => import("@daytonaio/sdk"));
-    // Without polling the client holds a connection open that nobody would own.
+    // Without polling the client would hold a connection open that nothing closes.
     return this.#calls.call(
       "be reached",
       async () =>

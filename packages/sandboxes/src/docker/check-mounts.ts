@@ -1,8 +1,8 @@
 /**
- * Whether an engine has mounted what it was asked for.
+ * Checks that an engine has mounted the requested directories.
  *
- * Engines take names, and another container on the same directory can exchange one for a link in the meantime. A mount
- * cannot be exchanged any more, and the kernel says what it is of, so it is looked at before any command runs.
+ * Engines take names, and another container on the same directory can replace a name by a link before the mount. A
+ * finished mount cannot be replaced, and the kernel knows its source, so it is checked before any command runs.
  */
 import { SandboxError } from "deepwright";
 

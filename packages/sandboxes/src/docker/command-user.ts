@@ -1,8 +1,8 @@
 /**
- * User and group that commands run as, in numbers of the container.
+ * User and group of commands, in numbers of the container.
  *
- * With a workspace it is the owner of the directory. Where the engine itself is an ordinary user's ("rootless"), the
- * users of a container are others than those of the machine, and that user has to be found among them.
+ * With a workspace it is the owner of the directory. If the engine belongs to an ordinary user ("rootless"), ids in a
+ * container differ from ids of the machine, so the owner's id in the container has to be found.
  */
 import { statSync } from "node:fs";
 import type { DockerSettings } from "./docker-options.ts";
@@ -43,7 +43,7 @@ export function userOf({ user, workspace }: DockerSettings): string {
   return owner === undefined || owner.uid === 0 ? UNPRIVILEGED : `${owner.uid}:${owner.gid}`;
 }
 
-/** Undefined: it is root. Podman says so in a field of its own, Docker among its security options. */
+/** Undefined: the engine runs as root. Podman has a field for it, Docker an entry in its security options. */
 async function rootlessKind(engine: Engine, signal?: AbortSignal): Promise<"podman" | "docker" | undefined> {
   const info: { readonly Rootless?: unknown; readonly SecurityOptions?: unknown } = await engine.call(
     () => engine.docker.info(),

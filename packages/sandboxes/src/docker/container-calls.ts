@@ -1,4 +1,4 @@
-/** Processes in one container, and what it means when they cannot be had: it is gone, or the engine is. */
+/** Processes in one container, and the meaning of a failure to start one: the container is gone, or the engine is. */
 import { setTimeout as pause } from "node:timers/promises";
 import { SandboxError } from "deepwright";
 import { inspectContainer } from "./container.ts";

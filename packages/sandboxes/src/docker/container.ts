@@ -1,4 +1,4 @@
-/** A container that is made for a lease: what it is allowed, how it comes to be, and how it ends. */
+/** A container for a lease: its limits, its creation and its end. */
 import { randomBytes } from "node:crypto";
 import { setTimeout as pause } from "node:timers/promises";
 import { SandboxError } from "deepwright";
@@ -104,7 +104,7 @@ export async function makeContainer(
 /** Milliseconds for which a container is looked for that the engine may yet make. */
 const LATE_LIMIT = 5000;
 
-/** Without an answer it is not known what the engine does: it may have made the container, or be about to. */
+/** Without an answer the state is unknown: the engine may have made the container, or be about to. */
 async function removeBegun(engine: Engine, name: string, error: unknown): Promise<void> {
   const cause = error instanceof Error ? error.cause : undefined;
   const isAnswered = cause !== undefined && statusOf(cause) !== undefined;
@@ -118,7 +118,7 @@ async function removeBegun(engine: Engine, name: string, error: unknown): Promis
   }
 }
 
-/** A request that is under way is not broken off, so that it is known what there is to remove. */
+/** A running request is not aborted, so that it is known what has to be removed. */
 async function startContainer(
   engine: Engine,
   settings: DockerSettings,
@@ -196,7 +196,7 @@ export async function inspectContainer(
   }
 }
 
-/** Ids of all with this key, also of those that never started. */
+/** Ids of all containers with this key, also of those that never started. */
 export async function findContainers(engine: Engine, key: string): Promise<string[]> {
   const found = await engine.call(
     (abortSignal) =>
@@ -210,7 +210,7 @@ export async function findContainers(engine: Engine, key: string): Promise<strin
   return found.map(({ Id }) => Id);
 }
 
-/** Someone else's container is none of ours to end or to use, whatever a store says. */
+/** Whether the container is one of ours. Foreign containers are never used or ended, even if a store names them. */
 export function isLeased(info: Docker.ContainerInspectInfo): boolean {
   return info.Config.Labels?.[LEASE_LABEL] !== undefined;
 }

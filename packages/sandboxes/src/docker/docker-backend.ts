@@ -1,8 +1,8 @@
 /**
  * Files and commands in a container.
  *
- * A command gets a mark in its environment, empty input, and both its streams as one. The engine cannot end what it
- * started, so a second process in the container does: see `scripts.ts`.
+ * A command gets a mark in its environment, empty input, and both its streams as one. The engine cannot end a process,
+ * so a second process in the container does: see `scripts.ts`.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -40,7 +40,10 @@ export interface DockerBackendOptions extends BaseSandboxOptions {
   readonly maxOutputBytes: number;
   /** Bytes; 0: no limit. */
   readonly maxFileBytes: number;
-  /** The container is ours alone: what has no mark and no parent is a command's, and one that cannot be stopped ends it. */
+  /**
+   * The container is ours alone. So a process without mark and parent was left by a command, and a command that cannot
+   * be stopped ends the container.
+   */
   readonly isOurs: boolean;
   /** Called when the container is used, and again while it is. */
   onUse?(): void;
@@ -50,7 +53,7 @@ export interface DockerBackendOptions extends BaseSandboxOptions {
 
 /** Milliseconds the output may take to end after the kill. */
 const KILL_LIMIT = 2000;
-/** Milliseconds a caller who has stopped still waits for its command to be ended. */
+/** Milliseconds that an aborted call waits for the end of its command. */
 const ABORT_LIMIT = 2000;
 const TIMED_OUT = 124;
 const FIRST_SIGNAL = 128;
@@ -119,7 +122,7 @@ export class DockerBackend extends BaseSandbox {
     );
   }
 
-  /** From now on every call is a `SANDBOX_LOST`: what runs ends with the container. */
+  /** From now on every call is a `SANDBOX_LOST`: running commands end with the container. */
   markEnded(): void {
     this.#isEnded = true;
   }
@@ -200,7 +203,7 @@ export class DockerBackend extends BaseSandbox {
     signal: AbortSignal | undefined,
   ): Promise<RunningExec> {
     const { env, maxFileBytes, workingDirectory } = this.#options;
-    // A shell takes what begins with `-` or `+` for options of its own.
+    // A shell reads a command that begins with `-` or `+` as its own option.
     const words = /^[-+]/.test(command) ? ` ${command}` : command;
     const blocks = Math.ceil(maxFileBytes / FILE_UNIT);
     try {

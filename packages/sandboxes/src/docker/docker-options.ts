@@ -1,4 +1,4 @@
-/** Reads and checks what `dockerSandbox` is given: null means absent, an unknown option is an error. */
+/** Reads and checks the options of `dockerSandbox`: null means absent, an unknown option is an error. */
 import { isAbsolute } from "node:path";
 import { type BaseSandboxOptions, ConfigurationError } from "deepwright";
 import {
@@ -12,7 +12,7 @@ import type { EngineAddressOptions } from "./engine-address.ts";
 
 /** null means absent. */
 export interface DockerLimits {
-  /** Bytes of memory, swap included; default 2 GiB. A process that wants more is killed. */
+  /** Bytes of memory, swap included; default 2 GiB. A process that needs more is killed. */
   readonly memory?: number | null;
   /** Processors, also parts of one; default 2. */
   readonly cpus?: number | null;
@@ -24,8 +24,8 @@ export interface DockerLimits {
 
 export interface DockerWorkspace {
   /**
-   * An absolute directory of the engine's machine. It is `/workspace` in the container, and outlives it. What steers other
-   * programs at its top, such as `.git/hooks`, cannot be changed where it is there when the container is made.
+   * An absolute directory of the engine's machine. It is `/workspace` in the container, and outlives it. Control files
+   * at its top, such as `.git/hooks`, cannot be changed if they exist when the container is made.
    */
   readonly directory: string;
   /** Commands can read it and not change it; default false. */
@@ -42,19 +42,22 @@ export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxO
   readonly pull?: boolean | null;
   /** Called with lines about the progress of a pull. */
   readonly onPull?: ((progress: string) => void) | null;
-  /** Default `none`: there is no network but the container's own loopback. `open`: what the engine's bridge reaches. */
+  /** Default `none`: only the container's own loopback. `open`: everything that the engine's bridge reaches. */
   readonly network?: "none" | "open" | null;
   /** User that commands run as, in numbers: a uid, or `uid:gid`. Default `1000:1000`; with a workspace its owner, unless that is root. */
   readonly user?: string | number | null;
   readonly limits?: DockerLimits | null;
-  /** The image cannot be changed; `/workspace` and `/tmp` are in memory then, and count as such; default false. */
+  /**
+   * The image cannot be changed; `/workspace` and `/tmp` are then in memory, and count towards its limit; default
+   * false.
+   */
   readonly readOnlyRoot?: boolean | null;
   /** Absent: the container has a `/workspace` of its own, which ends with it. */
   readonly workspace?: DockerWorkspace | null;
-  /** Variables that every command sees; those of a lease are added. */
+  /** Variables of every command; variables of a lease are added. */
   readonly env?: Readonly<Record<string, string>> | null;
   readonly labels?: Readonly<Record<string, string>> | null;
-  /** Seconds without use after which the container ends by itself, also when nobody is left to end it; default 3600. */
+  /** Seconds without use after which the container ends by itself, even if our process is gone; default 3600. */
   readonly ttl?: number | null;
   /** Seconds a command may take when the call names none; default 120. */
   readonly timeout?: number | null;
@@ -67,7 +70,7 @@ export interface DockerSandboxOptions extends EngineAddressOptions, BaseSandboxO
    * never ended by us. Options about making one are refused beside it.
    */
   readonly container?: string | null;
-  /** Absolute directory of such a container where commands start and relative paths are resolved; default `/`. */
+  /** Absolute directory of the container where commands start and relative paths begin; default `/`. */
   readonly workingDirectory?: string | null;
 }
 

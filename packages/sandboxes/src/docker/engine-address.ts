@@ -1,4 +1,4 @@
-/** Where the container engine is: Docker's socket, Podman's, or what `DOCKER_HOST` names. */
+/** The address of the container engine: `DOCKER_HOST`, Docker's socket or Podman's. */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ConfigurationError } from "deepwright";

@@ -27,7 +27,7 @@ export function statusOf(error: unknown): number | undefined {
   return typeof statusCode === "number" ? statusCode : undefined;
 }
 
-/** Podman says so in words where the container went while it was at it. */
+/** Podman reports in its text that the container went away during the call. */
 export function isGone(error: unknown): boolean {
   const status = statusOf(error);
   return status === 404 || (status === 500 && /no such container/i.test(messageOf(error)));

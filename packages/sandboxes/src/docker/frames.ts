@@ -1,8 +1,8 @@
-/** The stream of an exec: pieces of output, each behind a header that says which stream it is of and how long. */
+/** The stream of an exec: pieces of output, each behind a header with its stream and its length. */
 
 const HEADER_BYTES = 8;
 
-/** Hands on what is in the pieces, in the order of arrival, however the bytes are cut on the way. */
+/** Passes the content of the pieces on, in the order of arrival, wherever the bytes are cut. */
 export function createFrameReader(onOutput: (chunk: Uint8Array) => void): (bytes: Buffer) => void {
   const header = Buffer.alloc(HEADER_BYTES);
   let inHeader = 0;

@@ -1,8 +1,8 @@
 /**
- * The scripts that run inside a container: constants, for `/bin/sh` of any kind with the core utilities, GNU or busybox.
+ * The scripts that run inside a container: constants, for any `/bin/sh` with the core utilities, GNU or busybox.
  *
- * Their values are arguments, never parts of their text. Whatever ends processes uses builtins alone, because where
- * no process can be started any more is where it is needed most.
+ * Their values are arguments, never parts of their text. The parts that end processes use builtins alone, because they
+ * are needed most when no process can be started.
  */
 
 /** Where the keeper notes that the container is in use: only root of the container can write there. */
@@ -12,8 +12,8 @@ export const KEEPER_DIRECTORY = "/run/deepwright";
 export const CALL_VARIABLE = "DEEPWRIGHT_CALL";
 
 /**
- * The first process of a container, which ends it after `$1` seconds without a sign that it is needed. Looks every `$2`
- * seconds, and takes in what others leave behind.
+ * The first process of a container. It ends the container after `$1` seconds without a sign of use. It looks every `$2`
+ * seconds, and reaps processes that others leave behind.
  */
 export const KEEPER = `
 exec </dev/null >/dev/null 2>&1
@@ -30,9 +30,9 @@ done
 export const KEEP_ALIVE = `echo >${KEEPER_DIRECTORY}/alive`;
 
 /**
- * `search` sets `found` to what belongs to the call `$call`: what carries its mark, what descends from that, and, where
- * `$strays` is 1, what carries no mark at all and was left to the first process. `end_found` ends it all: first nothing
- * may start anything any more, then everything goes.
+ * `search` sets `found` to the processes of the call `$call`: those with its mark, their descendants and, if `$strays`
+ * is 1, processes without a mark that were left to the first process. `end_found` stops all of them before it kills
+ * them, so that none starts another.
  */
 const SEARCH = `
 uid_of() {
@@ -108,8 +108,8 @@ end_found() {
 
 /**
  * Runs a command: `$1` call, `$2` whether strays are ended, `$3` most bytes of a file in units of 512 or 0, `$4` the
- * command. Both streams are one, input is empty. What is still there half a second after its shell is ended. When memory
- * runs out the system ends processes of commands before the first process of the container.
+ * command. Both streams are one, input is empty. Processes that still run half a second after its shell are ended. When
+ * memory runs out, the system ends processes of commands before the first process of the container.
  */
 export const RUN = `
 exec 3>&1 2>/dev/null </dev/null
@@ -226,7 +226,10 @@ if refusal "$1"; then exit 3; fi
 exec cat <"$1"
 `;
 
-/** For every argument a line `64` or `16`, its bytes so encoded, and a line with a dot; or a line that says why not. */
+/**
+ * For every argument a line `64` or `16`, its bytes in that encoding, and a line with a dot; or a line with the reason
+ * why not.
+ */
 export const DOWNLOAD_MANY = `${READABLE}
 for path; do
   if refusal "$path"; then continue; fi

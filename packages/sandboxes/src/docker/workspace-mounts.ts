@@ -1,8 +1,8 @@
 /**
- * The mounts of a workspace that is a directory of this machine: what steers other programs there cannot be changed.
+ * The mounts of a workspace that is a directory of this machine: control files there cannot be changed.
  *
- * This holds for what lies at the top of the workspace, and for named files, when the container is made. What is not
- * there yet can be made.
+ * This covers control files at the top of the workspace, and named files, that exist when the container is made.
+ * Missing ones can be created.
  */
 import { lstatSync, readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import type Docker from "dockerode";
 import type { Present } from "../checked-options.ts";
 import type { DockerWorkspace } from "./docker-options.ts";
 
-/** In a repository, what names programs that git runs. `git commit` needs to write the rest. */
+/** The parts of a repository that name programs for git. `git commit` needs to write the rest. */
 const GIT_PARTS = ["hooks", "config", "config.worktree", "modules", "worktrees", "commondir"];
 
 /** `target` is where the workspace is in the container. */
@@ -51,7 +51,7 @@ interface ControlPath {
   readonly isPin: boolean;
 }
 
-/** Nothing where the directory is that of another machine. A link is left alone: a mount would follow it. */
+/** No paths for a directory of another machine. A link is left alone: a mount would follow it. */
 function controlPaths(directory: string): ControlPath[] {
   if (!isThere(directory)) return [];
   const found: ControlPath[] = [];

@@ -2,7 +2,7 @@
 import type { Vendor } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
 
-/** Classes of the SDK that carry no status, by what HTTP would have said. */
+/** Classes of the SDK without a status, with the matching HTTP status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   AuthenticationError: 401,
   SandboxNotFoundError: 404,
@@ -20,7 +20,7 @@ export const E2B: Vendor = {
   withStatus,
 };
 
-/** Whether E2B knows no such sandbox. */
+/** Whether E2B does not know the sandbox. */
 export function isGone(error: unknown): boolean {
   return isNotFound(withStatus(error));
 }

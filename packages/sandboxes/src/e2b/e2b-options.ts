@@ -20,7 +20,7 @@ import {
 export interface E2bCommandOptions extends CommandOptions {
   /** Default `/home/user`; it is created when it is missing. */
   readonly workingDirectory?: string | null;
-  /** User that commands run as and files belong to; default: that of the template, `user`. */
+  /** User who runs commands and owns files; default: the template's, `user`. */
   readonly user?: string | null;
 }
 

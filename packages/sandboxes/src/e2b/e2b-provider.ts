@@ -11,7 +11,7 @@ import { E2bMachine } from "./e2b-machine.ts";
 import type { E2bHandle, E2bSettings } from "./e2b-options.ts";
 import { SandboxTime } from "./sandbox-time.ts";
 
-/** All the addresses there are, for a list of what is refused. */
+/** All addresses, for a list of refused ones. */
 const EVERYWHERE = "0.0.0.0/0";
 
 export class E2bProvider extends CloudProvider<typeof E2b, Sandbox> {

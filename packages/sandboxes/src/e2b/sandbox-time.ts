@@ -11,7 +11,7 @@ const RESERVE = 60_000;
 export class SandboxTime {
   readonly #sandbox: Sandbox;
   readonly #life: number;
-  /** Milliseconds it was given, and those since. */
+  /** Milliseconds of the granted time, and those since then. */
   #given: number;
   #since = stopwatch();
 

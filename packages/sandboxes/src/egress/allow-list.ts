@@ -17,7 +17,7 @@ interface Entry {
 
 const DEFAULT_PORTS = [80, 443];
 
-/** Throws a `ConfigurationError` for an entry that is not a name: what is not understood allows nothing. */
+/** Throws a `ConfigurationError` for an entry that is not a host name. */
 export function parseAllowList(allow: readonly string[] = []): AllowList {
   if (!Array.isArray(allow)) throw invalid("must be a list of host names", allow);
   const entries = allow.map(parseEntry);

@@ -13,7 +13,7 @@ export interface CertificateAuthority {
 const HOUR = 3_600_000;
 /** Certificates hold from so long ago, so that they still hold when the clock is set back. */
 const WEEK = 7 * 24 * HOUR;
-/** Nobody but this process can sign with it, so its end is the end of the lease and not this date. */
+/** Only this process has the key, so the authority ends with the lease and not on this date. */
 const AUTHORITY_LIFETIME = 366 * 24 * HOUR;
 const LEAF_LIFETIME = 48 * HOUR;
 
@@ -32,7 +32,7 @@ const OID = {
 
 const newKeyPair = () => promisify(generateKeyPair)("ec", { namedCurve: "prime256v1" });
 
-/** Its certificate says itself that it holds for these hosts alone. */
+/** Its certificate is limited to these hosts. */
 export async function createCertificateAuthority(hosts: readonly string[]): Promise<CertificateAuthority> {
   const keys = await newKeyPair();
   const name = `Deepwright sandbox egress ${randomBytes(4).toString("hex")}`;
@@ -127,7 +127,7 @@ function keyIdentifier(key: KeyObject): Buffer {
     .digest();
 }
 
-/** UTCTime, which says nothing of the century: good until 2049. */
+/** UTCTime has no century: valid until 2049. */
 function time(milliseconds: number): Buffer {
   const digits = new Date(milliseconds).toISOString().replace(/\D/g, "").slice(2, 14);
   return der(0x17, Buffer.from(`${digits}Z`));

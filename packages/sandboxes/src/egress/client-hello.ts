@@ -4,7 +4,7 @@ export type ClientHello =
   /** Not all of it has come yet. */
   | { readonly state: "incomplete" }
   | { readonly state: "invalid" }
-  /** `serverName` as it was sent; undefined: the client named none. */
+  /** `serverName` as it was sent; undefined: the client sent none. */
   | { readonly state: "complete"; readonly serverName: string | undefined };
 
 /** A TLS connection begins with a record of this type. */
@@ -17,7 +17,7 @@ export const UNRECOGNIZED_NAME_ALERT = Buffer.from([0x15, 0x03, 0x03, 0x00, 0x02
 const INVALID = { state: "invalid" } as const;
 const INCOMPLETE = { state: "incomplete" } as const;
 
-/** Reads what has come so far; a hello may be spread over several records. */
+/** Reads the bytes so far; a hello may be spread over several records. */
 export function readClientHello(bytes: Buffer): ClientHello {
   const fragments: Buffer[] = [];
   let size = 0;

@@ -1,8 +1,8 @@
 /** Options of egress: hosts that a sandbox may reach, and headers that are added on the way. */
 
 /**
- * All of it goes through a proxy of ours: HTTP, HTTPS by CONNECT, and SOCKS 5. A name is resolved outside the sandbox,
- * once for a connection, and refused when any of its addresses is not public; the address that was checked is dialled.
+ * All traffic goes through a proxy of ours: HTTP, HTTPS by CONNECT, and SOCKS 5. A name is resolved outside the
+ * sandbox, once for a connection, and refused when any of its addresses is not public; the checked address is dialled.
  * Redirects are left to the client, whose next request is checked like any other.
  */
 export interface EgressOptions {
@@ -27,14 +27,14 @@ export interface InjectedHeader {
   /** Replaces the value that the sandbox sends under this name. */
   readonly header: string;
   /**
-   * A function is asked for each request; when it throws, nothing is sent. The value is masked where the host sends it
-   * back as it is, but a host that can be made to repeat it in another form must not be given one.
+   * A function is called for each request; when it throws, nothing is sent. The value is masked where the host sends it
+   * back unchanged. Do not give it to a host that can be made to repeat it in another form.
    */
   readonly value: string | (() => string | Promise<string>);
 }
 
 export interface EgressEvent {
-  /** As it was asked for, made safe to print. */
+  /** The requested host, safe to print. */
   readonly host: string;
   /** 0 where none could be read. */
   readonly port: number;

@@ -14,7 +14,7 @@ export interface EgressPolicy {
   readonly onConnection: ((event: EgressEvent) => void) | undefined;
 }
 
-/** Headers that belong to a connection or steer where a request ends; nobody may inject them. */
+/** Headers that belong to a connection or decide where a request ends; they cannot be injected. */
 const RESERVED =
   /^(?:host|connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|content-length|content-encoding|accept-encoding|upgrade|expect|via|sec-websocket-.*)$/;
 

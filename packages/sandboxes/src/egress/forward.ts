@@ -18,15 +18,15 @@ export interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
   readonly target: Target;
-  /** As it is sent: begins with `/`, or is `*`. */
+  /** The sent path: begins with `/`, or is `*`. */
   readonly path: string;
   /** Whether the request goes out over TLS, with the headers that are injected for the host. */
   readonly isSecure: boolean;
-  /** Set for a request to speak WebSocket: what carries it, and what has come of it already. */
+  /** Set for a WebSocket request: its socket, and the bytes received so far. */
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer };
 }
 
-/** Authorities that sign for hosts beside those Node knows. */
+/** Authorities beside Node's own that may sign for hosts. */
 export type ExtraAuthorities = readonly string[];
 
 const HOP_BY_HOP = /^(?:connection|keep-alive|proxy-.*|te|trailer|transfer-encoding|upgrade|host|expect)$/;
@@ -68,7 +68,7 @@ async function injectedHeaders(target: Target, gate: Gate): Promise<readonly Hea
   return headers;
 }
 
-/** In a flat list of names and values: those of the client without what belongs to its connection, and ours. */
+/** A flat list of names and values: the client's headers without those of its connection, and the injected ones. */
 function requestHeaders(exchange: Exchange, injected: readonly Header[]): string[] {
   const { request, target, isSecure, upgrade } = exchange;
   const defaultPort = isSecure ? 443 : 80;
@@ -98,7 +98,7 @@ function* passedOn(message: IncomingMessage): Iterable<[string, string]> {
   }
 }
 
-/** TLS to the host, whose certificate must be good for its name. */
+/** TLS to the host. Its certificate must be valid for its name. */
 function secured(raw: Duplex, target: Target, gate: Gate, extra: ExtraAuthorities): Promise<Duplex> {
   return new Promise((resolve, reject) => {
     const socket = connectTls({
@@ -205,7 +205,7 @@ interface UpgradedClient {
   readonly response: ServerResponse;
 }
 
-/** From here on the bytes are the client's and the host's; nobody looks into them. */
+/** From here on the bytes pass between client and host without a check. */
 function passUpgrade(
   answer: IncomingMessage,
   upstream: Duplex,

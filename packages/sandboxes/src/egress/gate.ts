@@ -1,4 +1,4 @@
-/** The one way out: who may go where, and a connection to the address that was checked. */
+/** The one way out: the rules for hosts, and a connection to the checked address. */
 import { connect as connectSocket, type Socket } from "node:net";
 import type { EgressPolicy } from "./egress-policy.ts";
 import { printable, type Target } from "./host-name.ts";
@@ -54,7 +54,7 @@ export interface Gate {
   check(target: Target): void;
   /** A connection to the target, checked; throws `NotConnected`. */
   connect(target: Target): Promise<Socket>;
-  /** Tells that the target was refused and returns what to throw. */
+  /** Reports the refused target and returns the error to throw. */
   refuse(target: Target, reason: string, status?: number): NotConnected;
   /** A socket that is ended with the gate. */
   own(socket: Socket): void;
@@ -106,7 +106,7 @@ export function createGate(policy: EgressPolicy, parts: GateParts): Gate {
   return { policy, limits: parts.limits, check, connect: connectChecked, refuse, own, close };
 }
 
-/** Resolves once, refuses the name when any of its addresses is not public, and dials those that were checked. */
+/** Resolves the name once, refuses it when any of its addresses is not public, and dials the checked addresses. */
 async function dial(target: Target, parts: GateParts, refuse: Gate["refuse"]): Promise<Socket> {
   const deadline = AbortSignal.timeout(parts.limits.connectTimeout);
   const addresses = await resolved(target, parts, deadline);

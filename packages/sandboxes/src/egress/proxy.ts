@@ -30,10 +30,13 @@ import { SOCKS_VERSION, serveSocks } from "./socks.ts";
 import { type FixedTarget, openTunnel, type TunnelParts } from "./tunnel.ts";
 
 export interface EgressProxyRequest {
-  /** Its directory must be private. The socket is for this process's user alone; who may use it can be made its owner. */
+  /**
+   * Its directory must be private. The socket belongs to this process's user alone; it can be given to the user of the
+   * sandbox.
+   */
   readonly socketPath: string;
   readonly options: EgressOptions;
-  /** For tests: what stands in the place of the real network. */
+  /** For tests: replacements for the real network. */
   readonly parts?: Partial<Omit<GateParts, "limits">> & {
     readonly limits?: Partial<EgressLimits>;
     readonly extraAuthorities?: ExtraAuthorities;
@@ -106,7 +109,7 @@ async function accept(socket: Socket, proxy: Proxy): Promise<void> {
   await serveSocks(socket, proxy).catch(() => socket.destroy());
 }
 
-/** The socket was paused when somebody looked at its first bytes. */
+/** The socket is paused since its first bytes were read. */
 function readHttp(http: Server, socket: Duplex): void {
   http.emit("connection", socket);
   socket.resume();

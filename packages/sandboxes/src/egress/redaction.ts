@@ -1,7 +1,7 @@
-/** A header's value in what a server sends back. */
+/** Masks the value of an injected header in answers of a server. */
 import { Transform } from "node:stream";
 
-/** Shorter ones would be found where they are not meant. */
+/** Shorter values would match unrelated text. */
 const MIN_LENGTH = 8;
 
 /** Text to look for: the credentials after the name of a scheme, else the value; undefined when it is too short. */
@@ -15,8 +15,8 @@ export function redactText(text: string, secrets: readonly string[]): string {
 }
 
 /**
- * Puts asterisks in the place of each secret, so the length stays as it was announced. Only bytes that may be the
- * beginning of a secret wait for what follows.
+ * Replaces each secret by asterisks of the same length, so the announced length stays right. Only bytes that may begin
+ * a secret wait for the next ones.
  */
 export function redactStream(secret: string): Transform {
   const needle = Buffer.from(secret, "latin1");

@@ -2,8 +2,8 @@
 import type { Duplex } from "node:stream";
 
 /**
- * Hands what has come so far to `decide` until it returns something; all of it is put back, and the socket is
- * paused. Undefined: the connection ended, or `timeout` milliseconds after its first byte there was no decision.
+ * Passes the bytes so far to `decide` until it returns something; then all bytes are put back, and the socket is
+ * paused. Undefined: the connection ended, or there was no decision within `timeout` milliseconds after its first byte.
  */
 export function peek<T>(
   socket: Duplex,
@@ -47,7 +47,7 @@ export function joinOne(from: Duplex, to: Duplex): void {
   else from.pipe(to);
 }
 
-/** Ends it when what was written has been sent. */
+/** Ends the socket after the written bytes were sent. */
 function endSoon(socket: Duplex): void {
   if (socket.destroyed) return;
   if (socket.writableFinished) socket.destroy();

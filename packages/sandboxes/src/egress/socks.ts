@@ -24,7 +24,7 @@ const ADDRESS_LENGTH: Readonly<Record<number, (bytes: Buffer) => number>> = {
   4: () => 16,
 };
 
-/** Serves a client whose first byte is the version. `gate` decides which hosts it may reach. */
+/** Serves a client whose first byte is the version. `gate` decides about hosts. */
 export async function serveSocks(client: Socket, parts: TunnelParts): Promise<void> {
   const { gate } = parts;
   const greeting = await take(client, parts, (bytes) => 2 + (bytes[1] ?? Number.POSITIVE_INFINITY));

@@ -1,7 +1,7 @@
 /**
- * Files through commands: no content and no name is ever part of a command's code.
+ * Files through commands: contents and names are never part of a command's code.
  *
- * Values are arguments in base64, and so is what comes back, between two lines with a number made for the one call.
+ * Values are arguments in base64, and so is the answer, between two lines with a number made for this call.
  */
 import type { TransferFailure } from "../remote/remote-sandbox.ts";
 

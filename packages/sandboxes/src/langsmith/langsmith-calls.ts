@@ -22,7 +22,7 @@ export const LANGSMITH: Vendor = {
   withStatus,
 };
 
-/** Whether the service said that there is no such thing. */
+/** Whether the service answered that the thing does not exist. */
 export function isMissing(error: unknown): boolean {
   const status = statusOf(withStatus(error));
   return status === 404 || status === 410;

@@ -14,7 +14,7 @@ import { isMissing } from "./langsmith-calls.ts";
 
 /** Milliseconds for the question whether the sandbox is still there. */
 const PROBE_WAIT = 5000;
-/** Milliseconds between such questions while a command runs: the SDK tries to reach one that is gone for a while. */
+/** Milliseconds between looks at the sandbox while a command runs: the SDK keeps trying for a while when it is gone. */
 const WATCH_EVERY = 3000;
 const TRANSFER_SECONDS = 600;
 
@@ -45,12 +45,12 @@ export class LangSmithMachine implements RemoteMachine {
     });
   }
 
-  /** From now on everything is a `SANDBOX_LOST`, what runs too. */
+  /** From now on every call fails with `SANDBOX_LOST`, running ones too. */
   end(): void {
     this.#calls.end();
   }
 
-  /** The SDK's call knows no signal: what nobody waits for ends with the command. */
+  /** The SDK's call takes no signal: an abandoned call ends with its command. */
   run(line: string, { timeoutSeconds, signal }: MachineRunOptions): Promise<MachineRunResult> {
     return this.#calls.attempt("run a command", async () => {
       const running = this.#sandbox

@@ -26,7 +26,7 @@ export interface LangSmithCommandOptions extends CommandOptions {
 export interface LangSmithSandboxOptions extends LangSmithCommandOptions {
   /** Default: LANGSMITH_API_KEY or LANGCHAIN_API_KEY of this process. */
   readonly apiKey?: string | null;
-  /** The sandbox API, with its `/v2/sandboxes`; default: that of LANGSMITH_ENDPOINT, else LangSmith's own. */
+  /** The sandbox API, with its `/v2/sandboxes`; default: LANGSMITH_ENDPOINT, else LangSmith's own. */
   readonly apiUrl?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
   readonly client?: SandboxClient | null;

@@ -26,7 +26,7 @@ export class LangSmithProvider extends CloudProvider<SandboxClient, Sandbox> {
     this.#calls = new VendorCalls(LANGSMITH, [settings.apiKey, LANGSMITH_API_KEY, LANGCHAIN_API_KEY]);
   }
 
-  /** One that was stopped is started; its files are there. */
+  /** A stopped sandbox is started; it still has its files. */
   async reattach(id: string, request: OpenRequest): Promise<OpenedSandbox | undefined> {
     const { signal } = request;
     const client = await this.connect();

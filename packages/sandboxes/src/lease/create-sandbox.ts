@@ -1,4 +1,4 @@
-/** createSandbox: who gets which sandbox, and who ends it. */
+/** createSandbox: assigns sandboxes to threads and assistants, and ends them. */
 import { type BackendRuntime, SandboxError } from "deepwright";
 import type { WithApprovalDemand } from "deepwright/approval-demand";
 import type { Sandbox, SandboxProvider } from "../provider.ts";
@@ -10,7 +10,7 @@ import { ReplacedNotes } from "./replaced-note.ts";
 import { SandboxView } from "./sandbox-view.ts";
 import { checkSeen, demandApprovalForSecrets } from "./secrets-approval.ts";
 
-/** The right to a sandbox's life. Only who runs the agent holds it, never a tool. */
+/** The right to a sandbox's life. The program that runs the agent holds it, never a tool. */
 export interface Lease {
   /** By which the provider knows the place. */
   readonly id: string;
@@ -19,8 +19,8 @@ export interface Lease {
   /** Tells the place that it is still needed. */
   keepAlive(): Promise<void>;
   /**
-   * Ends the sandbox; one of an assistant, which others use too, is only let go of. `keep` says otherwise: one that is
-   * kept is found again by its key, where the provider can. Safe twice.
+   * Ends the sandbox. The sandbox of an assistant is only released, because others use it too. `keep` decides
+   * otherwise: a kept sandbox can be found again by its key, if the provider can. Calling it twice is safe.
    */
   release(options?: { readonly keep?: boolean }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -32,13 +32,13 @@ export interface SandboxSource extends WithApprovalDemand {
   readonly mayExecute: true;
   readonly usesState: false;
   /**
-   * Opens the sandbox of a thread, or of an assistant, or finds it again; `key` is its id. Absent: one of nobody else,
-   * or that of the `name` in the options.
+   * Opens or finds the sandbox of a thread, or of an assistant; `key` is its id. Absent: a private one, or the one with
+   * the `name` in the options.
    */
   lease(key?: string | null, options?: { readonly signal?: AbortSignal }): Promise<Lease>;
   /**
-   * Lets go of all sandboxes: those that can be found again stay until their time is up, and the others end. With
-   * `keep: false` all end. Safe twice.
+   * Releases all sandboxes: those that can be found again stay until their time is up, and the others end. With `keep:
+   * false` all end. Calling it twice is safe.
    */
   close(options?: { readonly keep?: boolean }): Promise<void>;
   [Symbol.asyncDispose](): Promise<void>;
@@ -66,7 +66,7 @@ const MOST_IDLE_SLOTS = 10_000;
 interface Entry {
   readonly slot: LeaseSlot;
   readonly notes: ReplacedNotes;
-  /** Nobody else knows the key. */
+  /** The key is random and not given to anyone. */
   readonly isPrivate: boolean;
 }
 
@@ -126,7 +126,7 @@ class Leases {
     const failed = ended.find((one) => one.status === "rejected");
     if (failed !== undefined) throw failed.reason;
   }
-  /** Says so on what is handed out, where a person must agree to every call. */
+  /** Marks the result if a person must approve every call. */
   demanding<Handed extends object>(handed: Handed): Handed & WithApprovalDemand {
     return this.#hasSecrets ? demandApprovalForSecrets(handed) : handed;
   }
@@ -160,7 +160,7 @@ class Leases {
     if (this.#entries.get(key) === entry) this.#entries.delete(key);
   }
 
-  /** Ends what may still be opening; who closes waits for it. */
+  /** Ends a sandbox that may still be opening; closing waits for that. */
   #abandon(key: string, entry: Entry): void {
     entry.slot.release({ keep: false }).then(
       () => this.#forget(key, entry),

@@ -21,7 +21,7 @@ export interface FoundSandbox {
   readonly opened: OpenedSandbox;
   /** Nothing in it is from before. */
   readonly isFresh: boolean;
-  /** There was one before, and it is gone with what was in it. */
+  /** An earlier sandbox is gone, with its files. */
   readonly isReplacement: boolean;
 }
 
@@ -134,7 +134,7 @@ async function otherwise<Result>(act: () => Promise<Result>, undo: () => Promise
     return await act();
   } catch (error) {
     await undo().catch(() => {
-      // Why it is not wanted says more than why it could not be let go of.
+      // The error of opening matters more than the error of releasing.
     });
     throw error;
   }

@@ -2,7 +2,7 @@
 
 const last = new Map<string, Promise<unknown>>();
 
-/** Runs `act` when those before it of the same name are done. One that is stopped while it waits is not run. */
+/** Runs `act` after earlier calls with the same name. A call that is aborted while it waits does not run. */
 export async function inTurn<Result>(
   name: string,
   signal: AbortSignal,

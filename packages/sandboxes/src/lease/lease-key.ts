@@ -6,8 +6,8 @@ import type { Settings } from "./options.ts";
 type Owner = Pick<Settings, "scope" | "name">;
 
 /**
- * Throws INVALID_INPUT for a run that belongs to no thread or assistant: nobody gets what is another's. On a server that
- * tells its users apart each has sandboxes of their own, also under an id of a thread that another had before.
+ * Throws INVALID_INPUT for a run without thread or assistant, so that no run gets another's sandbox. On a server that
+ * separates its users each user has sandboxes of their own, even under a thread id that another user had before.
  */
 export function keyOfRun(owner: Owner, { config, serverInfo }: BackendRuntime): string {
   const { assistantId, tenant } = serverInfo ?? {};
@@ -24,7 +24,7 @@ export function keyOfRun(owner: Owner, { config, serverInfo }: BackendRuntime): 
   );
 }
 
-/** `given` is the id of a thread or assistant; absent: the named assistant, or nobody else's. */
+/** `given` is the id of a thread or assistant; absent: the named assistant, or a private key. */
 export function keyOfLease(owner: Owner, given: string | undefined): string {
   if (owner.scope === "assistant") return keyOfAssistant(owner, given);
   return given === undefined ? `own-${randomBytes(16).toString("hex")}` : keyFor(owner, given);
@@ -41,7 +41,7 @@ function keyOfAssistant(owner: Owner, assistant: string | undefined, tenant?: st
   );
 }
 
-/** A name of any length and any characters becomes one that every place takes as a label. */
+/** Turns a name of any length and any characters into a label that every provider takes. */
 function keyFor({ scope, name = "" }: Owner, id: string, tenant?: string): string {
   const parts = [scope, name, id, ...(tenant === undefined ? [] : [tenant])];
   const hash = createHash("sha256").update(JSON.stringify(parts));

@@ -79,7 +79,7 @@ export class LeaseSlot {
     return this.#acquire(signal, noted);
   }
 
-  /** Works in the sandbox. One that is lost meanwhile is thrown; who comes next gets another. */
+  /** Works in the sandbox. If the sandbox is lost meanwhile, this call throws, and the next call gets a new one. */
   async use<Result>(use: Use, act: (held: HeldSandbox) => Promise<Result>): Promise<Result> {
     const held = await this.#acquire(use.signal, use.noted);
     held.upkeep.begin();
@@ -151,7 +151,7 @@ export class LeaseSlot {
         noted: this.#noted,
         signal,
       });
-    // Two agents of one thread share what they lease from one place: what the other has half done is no crash.
+    // Two agents of one thread share a sandbox: half-finished work of the other is not a crash.
     const isShared = settings.scope === "thread";
     return this.#hold(await (isShared ? inTurn(`${provider.name} ${key}`, signal, open) : open()));
   }
@@ -177,7 +177,7 @@ export class LeaseSlot {
     return held;
   }
 
-  /** One that worked may be there still, only out of reach: it is looked for. One that never did is given up. */
+  /** A sandbox that worked may only be out of reach: it is searched for. One that never worked is given up. */
   #lose(held: Held): void {
     if (this.#held !== held) return;
     this.#held = undefined;
@@ -187,7 +187,7 @@ export class LeaseSlot {
     this.#inBackground(held.hasWorked ? held.opened.detach() : held.opened.destroy());
   }
 
-  /** Another process may be using what is shared: that is for the provider to end. */
+  /** Another process may be using a shared sandbox: its provider ends it. */
   #expire(held: Held): void {
     if (this.#held !== held) return;
     this.#held = undefined;

@@ -7,8 +7,8 @@ export interface LeaseSuiteOptions {
   /** Stands over all cases. */
   readonly name: string;
   /**
-   * Called once for all cases, to see which can be asked of it, and more than once a case; always for the same account
-   * or place: the second is what another process has.
+   * Called once for all cases, to see which apply to it, and more than once a case; always for the same account or
+   * place. The second provider stands for another process.
    */
   provider(): SandboxProvider;
   /** Seconds that ending, finding and answering may take. A case waits for the event, not for this time; default 60. */

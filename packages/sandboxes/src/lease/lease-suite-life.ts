@@ -1,4 +1,4 @@
-/** How a place comes to be, is found again, and ends. */
+/** Cases about opening a sandbox, finding it again, and its end. */
 import type { OpenedSandbox } from "../provider.ts";
 import {
   check,
@@ -237,7 +237,7 @@ export const endingCases: readonly LeaseCase[] = [
         await opened.sandbox.write(scene.at("suite-kept.txt"), "kept\n".repeat(50_000));
         await opened[end]();
         await opened[end]();
-        // Those of another case that runs at the same time come and go.
+        // Files of another case that runs at the same time come and go.
         await scene.until("that temporary files are removed", async () => {
           const there = (await outputOf(other, list)).split("\n");
           return there.every((line) => before.includes(line));
@@ -282,7 +282,9 @@ export const endingCases: readonly LeaseCase[] = [
   },
 ];
 
-/** Starts a command that does not end by itself, and comes back when it runs. The function waits for what it throws. */
+/**
+ * Starts a command that does not end by itself, and returns when it runs. The returned function waits for its error.
+ */
 async function longCommand(scene: LeaseScene, opened: OpenedSandbox): Promise<() => Promise<unknown>> {
   const file = `${scene.request().key}-begun`;
   const running = thrownBy(async () =>

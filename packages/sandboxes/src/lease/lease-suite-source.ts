@@ -1,4 +1,4 @@
-/** Cases about what createSandbox makes of a provider. */
+/** Cases about createSandbox with a provider. */
 import { createSandbox, type SandboxSource } from "./create-sandbox.ts";
 import { check, checkSame, type LeaseCase, type LeaseScene, NEEDS } from "./lease-suite-case.ts";
 

@@ -1,8 +1,8 @@
 /**
- * The conformance suite of providers: how places are opened, found again and ended, as `SandboxProvider` promises.
+ * The conformance suite of providers: how sandboxes are opened, found again and ended, as `SandboxProvider` promises.
  *
- * What commands and files do is asked by `sandboxSuite` and `backendSuite` of `deepwright/testing`: run them on a
- * sandbox of the provider too. The commands need a POSIX shell and the usual small programs.
+ * `sandboxSuite` and `backendSuite` of `deepwright/testing` check commands and files: run them on a sandbox of the
+ * provider too. The commands need a POSIX shell and the usual small programs.
  */
 import type { SuiteRunner } from "deepwright/testing";
 import { type LeaseCase, LeaseScene, type LeaseSuiteOptions } from "./lease-suite-case.ts";
@@ -32,8 +32,8 @@ export interface DeclaredLeaseSuite {
 }
 
 /**
- * Declares the cases to a test framework; they run when it runs them. What a provider cannot do is not asked of it, and
- * returned to the caller: a case that is not declared is neither passed nor skipped.
+ * Declares the cases to a test framework, which runs them. Cases that the provider cannot support are not declared but
+ * returned: they are neither passed nor skipped.
  */
 export function leaseSuite(runner: SuiteRunner, options: LeaseSuiteOptions): DeclaredLeaseSuite {
   const timeout = options.timeoutMs ?? 300_000;

@@ -42,7 +42,7 @@ export interface CreateSandboxOptions {
   readonly env?: Readonly<Record<string, string>> | null;
   /**
    * Secret variables. Needs a provider without network, and an agent whose `interruptOn` asks about every tool. Their
-   * values are struck out of what tools answer, which stops an accident and not an attempt.
+   * values are masked in results of tools, which stops an accident, not an attack.
    */
   readonly secrets?: Readonly<Record<string, string>> | null;
   /** Called when a sandbox was gone and a new one took its place. If it throws, the call that needed the sandbox throws the same. */

@@ -1,6 +1,6 @@
 /** Removes the values of secrets from text. This stops accidents, not intent: a value can be spelled differently. */
 
-/** Shorter ones would strike out words that mean something else. */
+/** Shorter values would match unrelated text. */
 const SHORTEST = 4;
 
 export function redactSecrets(text: string, secrets: Readonly<Record<string, string>>): string {

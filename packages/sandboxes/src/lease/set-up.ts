@@ -1,8 +1,8 @@
 /**
- * The set-up of a sandbox: a script that is run once in each.
+ * The set-up of a sandbox: a script that runs once in each.
  *
- * A directory among its temporary files says how far that has come, so that another process does not run it a second
- * time and does not use what is half done.
+ * A directory among its temporary files shows the progress, so that another process does not run it again and does not
+ * use a half-finished set-up.
  */
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
@@ -35,11 +35,14 @@ export interface SetUpOptions {
   readonly script: string;
   readonly settings: Settings;
   readonly signal: AbortSignal;
-  /** The place is somebody else's, and others may set it up at the same time. */
+  /** The caller owns the sandbox, and others may set it up at the same time. */
   readonly isBorrowed: boolean;
 }
 
-/** Whether it is set up now; false: somebody began to and did not end, it must not be used. Throws SETUP_FAILED. */
+/**
+ * Whether it is set up now; false: a set-up was started and not finished, so the sandbox must not be used. Throws
+ * SETUP_FAILED.
+ */
 export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promise<boolean> {
   const { settings, signal, isBorrowed } = options;
   const directory = markOf(opened);
@@ -49,7 +52,7 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     const [state] = found.output.trim().split("\n").slice(-1);
     if (state === "ready") return true;
     if (state === "claimed") break;
-    // A thread is worked on by one process at a time, so nobody is at it any more.
+    // One process at a time works on a thread, so an unfinished set-up has no owner.
     const isOurs = settings.scope === "thread" && !isBorrowed;
     if (state !== "busy" || isOurs || performance.now() > end) return false;
     await pause(POLL_MILLISECONDS, signal);
@@ -58,7 +61,7 @@ export async function setUp(opened: OpenedSandbox, options: SetUpOptions): Promi
     await runScript(opened, directory, options);
     return true;
   } catch (error) {
-    // It is not ended with what is half done, so the next one tries again.
+    // A borrowed sandbox is not ended after a failure, so the next set-up tries again.
     if (isBorrowed)
       await run(opened, `${directory}; rm -rf "$d"`, 30, AbortSignal.timeout(30_000)).catch(() => {});
     throw error;
@@ -85,7 +88,7 @@ async function runScript(
   if (marked.exitCode !== 0) throw failed(marked.exitCode, marked.output, settings);
 }
 
-/** One that names its interpreter in its first line is a file for that; any other is for the shell of the sandbox. */
+/** A script with an interpreter in its first line runs as a file; any other runs in the shell of the sandbox. */
 function commandFor(script: string, directory: string): string {
   const [, interpreter] = /^#!\s*(\/[^\n]*)\n/.exec(script) ?? [];
   if (interpreter === undefined) return script;

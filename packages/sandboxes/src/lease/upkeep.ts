@@ -21,7 +21,7 @@ export function upkeepOf(opened: OpenedSandbox, ttl: number, onIdle: () => void)
   const between = Math.min(ttl / 3, MOST_SECONDS_BETWEEN) * 1000;
   const tell = (): void => {
     sinceSignal = stopwatch();
-    // Whether the place is there shows in what is done there.
+    // The next call shows whether the sandbox still exists.
     opened.keepAlive?.().catch(() => {});
   };
   const rest = (): void => {

@@ -2,7 +2,7 @@
 import type { Vendor } from "../remote/vendor-calls.ts";
 import { isNotFound } from "../remote/vendor-errors.ts";
 
-/** Classes of the SDK that carry no status, by what HTTP would have said. */
+/** Classes of the SDK without a status, with the matching HTTP status. */
 const STATUS_BY_NAME: Readonly<Record<string, number>> = {
   NotFoundError: 404,
   ResourceExhaustedError: 429,
@@ -26,7 +26,7 @@ export const MODAL: Vendor = {
   withStatus,
 };
 
-/** Whether Modal knows no such sandbox, or only one that is over. */
+/** Whether Modal does not know the sandbox, or it has ended. */
 export function isGone(error: unknown): boolean {
   const { name } = (error ?? {}) as { readonly name?: unknown };
   return isNotFound(withStatus(error)) || name === "ConflictError" || name === "ClientClosedError";

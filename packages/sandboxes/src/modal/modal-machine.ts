@@ -13,7 +13,7 @@ import type { VendorCalls } from "../remote/vendor-calls.ts";
 import { within } from "../remote/wait.ts";
 import { isGone } from "./modal-errors.ts";
 
-/** Modal takes 64 KiB of arguments in all; what is longer goes in as input. */
+/** Modal takes 64 KiB of arguments in all; longer ones are passed as input. */
 const MAX_ARGUMENTS = 60_000;
 /** Milliseconds for the question whether the sandbox is still there. */
 const PROBE_WAIT = 5000;
@@ -116,7 +116,7 @@ async function writeInput(process: ContainerProcess<string>, text: string): Prom
   await writer.close();
 }
 
-/** Until its end, or until nobody waits for it. */
+/** Reads until its end, or until the signal aborts. */
 async function readOutput(process: ContainerProcess<string>, signal: AbortSignal): Promise<string> {
   const reader = process.stdout.getReader();
   const cancel = (): void => void reader.cancel().catch(() => undefined);

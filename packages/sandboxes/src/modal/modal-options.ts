@@ -26,7 +26,7 @@ export interface ModalSandboxOptions extends ModalCommandOptions {
   /** Default: MODAL_TOKEN_ID and MODAL_TOKEN_SECRET, or the profile of `~/.modal.toml`. */
   readonly tokenId?: string | null;
   readonly tokenSecret?: string | null;
-  /** The Modal environment; default: that of the profile. */
+  /** The Modal environment; default: the profile's. */
   readonly environment?: string | null;
   /** A client that is used instead of one made of the above; its owner keeps it. */
   readonly client?: ModalClient | null;

@@ -55,7 +55,7 @@ export class ModalProvider extends CloudProvider<ModalClient, Sandbox> {
   protected async create(client: ModalClient, request: OpenRequest, attempt: string): Promise<Sandbox> {
     const { network, lifetime, idleTimeout, create, labels } = this.#settings;
     const { app, image } = await this.#prepare(client);
-    // The image may have taken long: nothing is begun for someone who has left.
+    // Building the image may have taken long: after an abort nothing more is started.
     request.signal?.throwIfAborted();
     return this.#calls.call("create a sandbox", () =>
       client.sandboxes.create(app, image, {

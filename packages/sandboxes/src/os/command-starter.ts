@@ -17,7 +17,7 @@ import { StarterShell } from "./starter-shell.ts";
 export interface StarterRequest {
   /** Directory of the lease; a directory for the arguments of commands is made in it. */
   readonly directory: string;
-  /** All variables of what is started. */
+  /** All variables of the started program. */
   readonly env: Readonly<Record<string, string>>;
   /** Owner of the processes; absent: this user. */
   readonly owner: Owner | undefined;
@@ -29,7 +29,7 @@ export interface StarterRequest {
   readonly emptyDevice: string;
   /** Files of control groups to which 0 is written first. */
   readonly entrances: readonly string[];
-  /** Words of a shell that become `"$@"`, with two descriptors for what is said of it. */
+  /** Words of a shell that become `"$@"`, with two descriptors for reports about the command. */
   readonly words: string;
 }
 
@@ -53,8 +53,8 @@ export class CommandStarter {
   }
 
   /**
-   * Starts a command. `output` is the path of a pipe that somebody reads, and holds open for writing until this resolves.
-   * A shell that was killed from outside may not be known to be gone yet: then another shell starts the command.
+   * Starts a command. `output` is the path of a pipe; the caller reads it, and holds it open for writing until this
+   * resolves. If the shell was killed from outside, another shell starts the command.
    */
   async begin(args: readonly string[], output: string): Promise<ReportedCommand> {
     const shell = this.#usable();
@@ -104,9 +104,9 @@ export class CommandStarter {
 const NAME = "commands";
 
 /**
- * Each line of its input asks for a process that gets ready. That one reads the name of a file, from descriptor 3, which
- * sets the path of its output and its words, and says so once the output and that file are open. One that cannot is not
- * started.
+ * Each line of its input asks for a process that waits ready. That process reads the name of a file from descriptor 3.
+ * The file sets the path of its output and its words. It reports when the output and the file are open; if one cannot
+ * be opened, nothing is started.
  */
 function script({ entrances, words, emptyDevice, filter }: StarterRequest): string {
   const enter = entrances.map((path) => `echo 0 > ${quoted(path)} || exit\n`).join("");

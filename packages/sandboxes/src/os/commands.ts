@@ -1,4 +1,4 @@
-/** Runs the commands of one sandbox on this machine, and ends those that run when it is closed. */
+/** Runs the commands of one sandbox on this machine, and ends running ones when it is closed. */
 import { chmodSync, closeSync, fchownSync, openSync } from "node:fs";
 import { dirname } from "node:path";
 import { type ClosedPaths, type ExecuteOptions, type ExecuteResponse, SandboxError } from "deepwright";
@@ -26,7 +26,7 @@ export interface CommandSettings {
   readonly env: Readonly<Record<string, string>>;
   /** Owner of the processes; absent: this user. */
   readonly owner?: Owner;
-  /** A file whose content is handed in as descriptor 3. */
+  /** A file whose content is passed as descriptor 3. */
   readonly filter?: string;
   /** Descriptors of mounts, handed in from `FIRST_PLACE` on. */
   readonly descriptors?: readonly number[];
@@ -45,18 +45,18 @@ export interface CommandSettings {
   enter(isTest: boolean, closed: ClosedPaths): CommandEntry;
 }
 
-/** The mode of a directory others can pass through to what is theirs, and not look into. */
+/** The mode of a directory that others can pass through but not list. */
 const PASSAGE = 0o711;
-/** Milliseconds: what ends sooner need not be bounded, and is not slowed down by it. */
+/** Milliseconds. Shorter commands need no limits, and are not slowed down by them. */
 const ADMIT_AFTER = 20;
 
 export interface CommandEntry {
   readonly launch: Launcher;
   /** Where another process starts commands for us. */
   readonly begin?: (shell: readonly string[], pipe: OutputPipe) => Promise<ReportedCommand>;
-  /** Where we start one ourselves, for its descriptors 4 and 5; absent: nothing is said of it. */
+  /** A report for commands that we start ourselves, for their descriptors 4 and 5; absent: no report. */
   readonly openReport?: () => SetUpReport;
-  /** Looks at what the command does, by the process whose end ends it. */
+  /** Watches the command by the process whose end ends it. */
   readonly watch?: (pid: number) => CommandWatch;
   readonly leave: () => void;
 }
@@ -103,7 +103,7 @@ export class Commands {
     }
   }
 
-  /** Resolves when no command is running any more; those that are, and later ones, end with `error`. Safe twice. */
+  /** Ends running and later commands with `error`. Resolves when none is running. Calling it twice is safe. */
   async close(error: SandboxError): Promise<void> {
     this.#end ??= error;
     const running = [...this.#running];
@@ -189,7 +189,7 @@ function handedOn([input, filter = input]: readonly number[], report: SetUpRepor
   return [filter, report.descriptor, report.descriptor];
 }
 
-/** A command may open its output by name, and so does who starts it, so it has to be its own. */
+/** A command and its starter may open the output by name, so each command has a pipe of its own. */
 async function pipeOf(owner: Owner | undefined): Promise<OutputPipe | undefined> {
   const pipe = await openOutputPipe();
   if (pipe === undefined || owner === undefined) return pipe;

@@ -1,6 +1,6 @@
 /**
- * Finds programs of the system by name, and only those: an entry of `PATH` that is relative, or that lies where the
- * agent can write, is left out, so that nothing from a working directory is ever started outside the sandbox.
+ * Finds programs of the system by name. Entries of `PATH` that are relative, or that the agent can write to, are left
+ * out, so that no program of a working directory is ever started outside the sandbox.
  */
 import { accessSync, constants, realpathSync, statSync } from "node:fs";
 import { delimiter, isAbsolute, join, sep } from "node:path";
@@ -10,11 +10,11 @@ const USUAL = ["/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sb
 
 export interface FoundProgram {
   readonly path?: string;
-  /** One that has the name but may not be run. */
+  /** A program with this name that may not be run. */
   readonly unusable?: string;
 }
 
-/** `writable` are directories whose programs are not to be trusted; their links count as where they lead. */
+/** `writable` are directories whose programs are not trusted; links count as their targets. */
 export function findProgram(
   name: string,
   writable: readonly string[],

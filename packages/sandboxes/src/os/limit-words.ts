@@ -10,9 +10,9 @@ const BLOCK = 512;
 const MEGABYTE = 1024 * 1024;
 
 /**
- * `before` are words that have to succeed first. `countsProcesses`: also bounds processes, which the kernel counts
- * for the user in its user namespace, so it has to be said inside of that. `reports`: where they cannot be set, it is said to a
- * descriptor that the program does not get.
+ * `before` are words that have to succeed first. `countsProcesses`: also limits processes, which the kernel counts for
+ * the user in its user namespace, so the limit must be set inside of it. `reports`: a failure to set limits is written
+ * to a descriptor that the program does not get.
  */
 export function limitWords(
   limits: Limits,
@@ -49,14 +49,14 @@ function blocks(bytes: number | undefined): number | undefined {
   return bytes === undefined ? undefined : Math.floor(bytes / BLOCK);
 }
 
-/** The hard limits of this process that are limits; what is above them cannot be set. */
+/** The hard limits of this process; higher limits cannot be set. */
 function ownLimits(): ReadonlyMap<string, number> {
   const found = new Map<string, number>();
   let text = "";
   try {
     text = readFileSync("/proc/self/limits", "utf8");
   } catch {
-    // Another system: the shell says itself what it cannot set.
+    // Another system: the shell itself reports limits that it cannot set.
   }
   for (const line of text.split("\n")) {
     const [, name, , hard] = /^(.+?) {2,}(\S+) +(\S+)/.exec(line) ?? [];

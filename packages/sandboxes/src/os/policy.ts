@@ -58,7 +58,7 @@ const PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 /** Variables of this process that say how to write dates and numbers. */
 const TAKEN = /^(?:LANG|LANGUAGE|TZ|LC_[A-Z]+)$/;
 
-/** Stronger ones last. Nothing else of this process is seen. */
+/** Later variables win. No other variable of this process is passed. */
 export function sandboxEnvironment(
   ...given: readonly Readonly<Record<string, string>>[]
 ): Record<string, string> {

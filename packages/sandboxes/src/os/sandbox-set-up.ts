@@ -20,18 +20,18 @@ export interface SetUpRequest {
 
 export interface PreparedSandbox {
   readonly commandSettings: CommandSettings;
-  /** The directory of this machine whose files are seen at `/`. */
+  /** The directory of this machine that is mounted at `/`. */
   readonly skeleton: string;
   readonly hasFilter: boolean;
-  /** Identity of the program that isolates commands, as it was when the place was opened. Absent: it belongs to the system. */
+  /** Identity of the isolating program when the sandbox was opened. Absent: it belongs to the system. */
   readonly program?: Pick<Bubblewrap, "path" | "fingerprint">;
   /** Commands may need a sandbox in the sandbox. */
   readonly isNested?: boolean;
   /**
-   * File operations are about to change these paths, relative to the workspace. The returned function gets whether they
-   * did. Absent: nobody needs to know.
+   * Announces that file operations may change these paths, relative to the workspace. Call the result with whether they
+   * did. Absent: no announcement is needed.
    */
   allowChanges?(paths: readonly string[]): (isDone: boolean) => void;
-  /** Ends what is left and removes what was made besides the lease's directory. Safe twice. */
+  /** Ends the rest and removes everything made outside the lease's directory. Calling it twice is safe. */
   close(): Promise<void>;
 }

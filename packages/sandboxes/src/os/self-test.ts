@@ -40,7 +40,7 @@ function writes(name: string, path: string): string {
   return `if (: > ${path}) 2>/dev/null; then rm -f ${path}; echo ${name}=written; else echo ${name}=closed; fi`;
 }
 
-/** Throws what is wrong. `hasFilter`: system calls are expected to be filtered. */
+/** Throws for a failed check. `hasFilter`: system calls are expected to be filtered. */
 export function judgeSelfTest(response: ExecuteResponse, hasFilter: boolean): void {
   const answers = new Map(
     response.output.split("\n").map((line) => {
@@ -93,7 +93,7 @@ function ownNamespace(kind: string): string {
 
 const NO_NAMESPACES = /namespace|uid map|Operation not permitted|Permission denied|CLONE_NEW/i;
 
-/** With what can be done about it. */
+/** The error includes advice. */
 export function unavailable(reason: string, isNested = false): SandboxError {
   const second = isNested
     ? '. Files that are to be protected need a second user namespace in the first: where only one is allowed, set controlFiles to "allow" and leave out readOnly and hidden'
@@ -107,7 +107,7 @@ export function unavailable(reason: string, isNested = false): SandboxError {
   );
 }
 
-/** An error of a sandbox that could not be set up, with advice; any other error as it is. */
+/** Adds advice to the error of a sandbox that could not be set up; other errors stay. */
 export function setUpFailure(error: SandboxError, isNested: boolean): SandboxError {
   const [, reason] = /could not be set up: ([\s\S]*)$/.exec(error.message) ?? [];
   return reason === undefined ? error : unavailable(reason, isNested);

@@ -8,13 +8,13 @@
 import { close, fchownSync, openSync, readSync, writeSync } from "node:fs";
 import type { Owner } from "./lease/lease-directory.ts";
 
-/** The number of the descriptor to which `bwrap` says that it has become the next program, and how that ended. */
+/** The descriptor on which `bwrap` reports that the next program has started, and how it ended. */
 export const REPORT = 4;
 /** The same file, for the shell that sets limits in the sandbox. */
 export const LIMITS_REPORT = 5;
-/** The first of those that are mounted: the workspace. */
+/** The first descriptor that is mounted: the workspace. */
 export const FIRST_PLACE = 6;
-/** Said by that shell where it cannot. */
+/** Written by that shell when it cannot set the limits. */
 export const NOT_LIMITED_WORD = "not limited";
 
 const ROOM = 1024;
@@ -26,7 +26,7 @@ export class SetUpReport {
   /** A file that is made there, with words for a shell after the room. */
   constructor(path: string, words: string, owner: Owner | undefined) {
     this.descriptor = openSync(path, "wx+", 0o600);
-    // By position, so that what is said through this descriptor is said at the beginning.
+    // Written by position, so that reports through this descriptor start at the beginning.
     writeSync(this.descriptor, `${FILLING.repeat(ROOM)}\n${words}`, 0);
     if (owner !== undefined) fchownSync(this.descriptor, owner.uid, owner.gid);
   }
@@ -39,7 +39,7 @@ export class SetUpReport {
     return said.includes('"exit-code"') && !said.includes(NOT_LIMITED_WORD);
   }
 
-  /** Once. Nobody waits for the disk, which forgets the file with that. */
+  /** Call it once. It does not wait for the disk, which frees the file with the close. */
   close(): void {
     close(this.descriptor, () => {});
   }

@@ -1,4 +1,4 @@
-/** One shell that starts commands, and what it answers: `ready <pid>`, `started <name>`, `ended <pid> <code>`. */
+/** One shell that starts commands, and its reports: `ready <pid>`, `started <name>`, `ended <pid> <code>`. */
 import type { ChildProcess } from "node:child_process";
 import { closeSync, openSync } from "node:fs";
 import { createInterface } from "node:readline";
@@ -55,7 +55,9 @@ export class StarterShell {
     this.#prepare();
   }
 
-  /** False: it starts nothing more, which happens where no process more is allowed. What it has started goes on. */
+  /**
+   * False: it can start nothing more, for example because the limit of processes is reached. Started commands continue.
+   */
   get isUsable(): boolean {
     return this.#isUsable;
   }
@@ -101,7 +103,7 @@ export class StarterShell {
     this.#hand();
   }
 
-  /** Tells the one that is ready what it is to be. */
+  /** Gives the waiting process its command. */
   #hand(): void {
     const [first] = this.#waiting;
     if (first !== undefined && this.#ready !== undefined)

@@ -16,7 +16,7 @@ export interface CommandWatch {
   stop(): void;
 }
 
-/** `pid` is a process whose end ends all below it. */
+/** All processes below end with `pid`. */
 export function watchUsage(pid: number, limits: Limits): CommandWatch {
   let reason: string | undefined;
   const timer = setInterval(() => {
@@ -28,14 +28,14 @@ export function watchUsage(pid: number, limits: Limits): CommandWatch {
     try {
       process.kill(pid, "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // The process has ended already.
     }
   }, INTERVAL);
   timer.unref();
   return { exceeded: () => reason, stop: () => clearInterval(timer) };
 }
 
-/** Memory that is nobody else's: what is shared or can be read again from files does not count. */
+/** Private memory: shared memory, and memory that can be read again from files, does not count. */
 function usageBelow(root: number, most: number): { processes: number; bytes: number } {
   let bytes = 0;
   let more = 0;

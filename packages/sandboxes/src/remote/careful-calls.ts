@@ -1,8 +1,9 @@
 /**
- * Calls of a vendor's SDK about one sandbox: what a failure means depends on how the sandbox is, so it is asked.
+ * Calls of a vendor's SDK about one sandbox. The meaning of a failure depends on the state of the sandbox, so the state
+ * is checked.
  *
- * One that is over makes every failure a `SANDBOX_LOST`. One that sleeps, with its files, is started, and what was
- * refused for that reason is made again; a connection that broke is not: the command may have run.
+ * If the sandbox has ended, every failure is a `SANDBOX_LOST`. If it sleeps, it is started with its files, and calls
+ * refused for that reason are repeated. A call whose connection broke is not repeated: the command may have run.
  */
 import type { SandboxError } from "deepwright";
 import type { TransferFailure } from "./remote-sandbox.ts";
@@ -24,7 +25,7 @@ export interface Keeper {
 
 /** Milliseconds for the question how the sandbox is. */
 const PROBE_WAIT = 5000;
-/** With these a service may mean the file: then the sandbox is asked what is wrong with it. */
+/** With these a service may mean the file, so the state of the sandbox is checked. */
 const ABOUT_THE_FILE = new Set([400, 403, 404, 409, 422, 500]);
 
 export class CarefulCalls {
@@ -59,7 +60,7 @@ export class CarefulCalls {
     });
   }
 
-  /** As `attempt`; `clear` knows what the vendor says about files. */
+  /** Like `attempt`; `clear` knows the vendor's errors about files. */
   async transfer<Result>(
     action: string,
     act: () => Promise<Result>,

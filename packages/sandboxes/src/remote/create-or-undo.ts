@@ -1,18 +1,18 @@
-/** Creations at a vendor that leave nothing behind: not when they fail, not when nobody waits for them any more. */
+/** Creations at a vendor that leave nothing behind: neither after a failure nor after an abort. */
 import { SandboxError } from "deepwright";
 
 export interface Creation<Machine> {
   /** Throws a `SandboxError`. */
   create(): Promise<Machine>;
   end(machine: Machine): Promise<unknown>;
-  /** Ends what a creation made that had no usable answer. */
+  /** Ends sandboxes of a creation without a usable answer. */
   sweep(): Promise<unknown>;
   /** Seconds it may take. */
   readonly timeout: number;
   readonly signal?: AbortSignal;
 }
 
-/** Milliseconds to wait for the end of what nobody wants; after that it is still ended when it appears. */
+/** Milliseconds to wait for the end of an abandoned creation; a later result is still ended when it appears. */
 const UNDO_WAIT = 10_000;
 
 /** An abort is thrown with the signal's reason. */

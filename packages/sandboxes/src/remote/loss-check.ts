@@ -1,4 +1,4 @@
-/** Failures of calls to a sandbox that has ended are thrown as `SANDBOX_LOST`, whatever the SDK said. */
+/** Turns failures of calls to an ended sandbox into `SANDBOX_LOST`, independent of the SDK's error. */
 import type { SandboxError } from "deepwright";
 import { lostSandbox } from "./vendor-errors.ts";
 

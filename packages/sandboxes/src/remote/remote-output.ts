@@ -9,7 +9,7 @@ export function wholeOutput(bytes: Uint8Array): string {
   return decoder.decode(bytes);
 }
 
-/** The beginning and the end of an output whose middle is not known. */
+/** The start and the end of an output with an unknown middle. */
 export function cutOutput(head: Uint8Array, tail: Uint8Array): string {
   // A stream holds back a character that is not complete.
   const first = new TextDecoder(...UTF_8).decode(head, { stream: true });

@@ -1,8 +1,8 @@
 /**
- * A sandbox that is reached through a vendor's service: what all of them need beside calls of the vendor's own.
+ * A sandbox behind a vendor's service: everything except the vendor's own calls.
  *
- * A vendor brings a `RemoteMachine`: run a line, put a file, get a file. Everything a sandbox promises about commands
- * is added here, so that it holds whatever the vendor does: see `run-script.ts` for what happens inside.
+ * A vendor brings a `RemoteMachine`: run a line, put a file, get a file. All promises about commands are kept here,
+ * independent of the vendor: see `run-script.ts` for the part inside the sandbox.
  */
 import { randomBytes } from "node:crypto";
 import {
@@ -31,7 +31,7 @@ export type TransferFailure = TransferErrorCode | "unclear";
 export interface MachineRunOptions {
   /** More than the command itself may take: for vendors that have a limit of their own, to raise it. */
   readonly timeoutSeconds: number;
-  /** Aborted when nobody waits for the answer any more; to close the request is enough. */
+  /** Aborts when the answer is no longer needed; closing the request is enough. */
   readonly signal: AbortSignal;
 }
 
@@ -314,7 +314,7 @@ function stopOf(milliseconds: number, signal: AbortSignal | undefined): Stopped 
   return { promise, isOver: () => over, dispose };
 }
 
-/** Rejects with the signal's reason as soon as it is aborted, whether or not the vendor's call knows signals. */
+/** Rejects with the signal's reason at once, even if the vendor's call takes no signal. */
 async function abortable<Result>(work: Promise<Result>, signal: AbortSignal | undefined): Promise<Result> {
   if (signal === undefined) return work;
   let aborted = (): void => undefined;

@@ -33,7 +33,7 @@ export interface ScriptAnswer {
 /** Linux takes so much as one argument of a program. */
 export const MAX_LINE_BYTES = 128 * 1024 - 1;
 
-/** Ends what carries the mark `$m`, and the session of `$c`. */
+/** Ends the processes with the mark `$m`, and the session of `$c`. */
 const SWEEP = `
 sweep() {
   [ -z "$c" ] || kill -KILL -- "-$c" "$c"
@@ -132,8 +132,8 @@ rm -rf "$d"
 `;
 
 /**
- * `$1` the mark of a command. One that has not begun yet finds its place taken, and does not begin; of one that was
- * over already that place is left, with an empty file.
+ * `$1` is the mark of a command. A command that has not begun finds its mark taken, and does not begin. For a finished
+ * command an empty file remains.
  */
 const STOP = `
 exec >/dev/null 2>&1 </dev/null
@@ -151,7 +151,7 @@ rm -rf "$d"
 export function runLine(command: string, options: ScriptOptions): string {
   const { mark, timeoutSeconds, maxOutputBytes, workingDirectory, env } = options;
   const variables = Object.entries(env).map(([name, value]) => quoted(`${name}=${value}`));
-  // A shell takes what begins with `-` or `+` for options of its own.
+  // A shell reads a command that begins with `-` or `+` as its own option.
   const text = /^[-+]/.test(command) ? ` ${command}` : command;
   const values = [
     mark,

@@ -1,4 +1,4 @@
-/** Failures of a vendor's service as our errors: a code, what the reader can do, and no key of anyone. */
+/** Turns failures of a vendor's service into our errors: a code, advice for the reader, and no keys. */
 import { SandboxError, type SandboxErrorCode } from "deepwright";
 import { holdSecrets } from "deepwright/secrets";
 
@@ -82,7 +82,7 @@ export async function vendorCall<Result>(
   }
 }
 
-/** The status of HTTP, or what a gRPC status is there; undefined: the service gave none. */
+/** The HTTP status, or the matching one for a gRPC status; undefined: the service gave none. */
 export function statusOf(error: unknown): number | undefined {
   const at = error as {
     readonly status?: unknown;
@@ -96,7 +96,7 @@ export function statusOf(error: unknown): number | undefined {
   return typeof at?.code === "number" ? GRPC_STATUS[at.code] : undefined;
 }
 
-/** Whether the service said that there is no such thing. */
+/** Whether the service answered that the thing does not exist. */
 export function isNotFound(error: unknown): boolean {
   const status = statusOf(error);
   return status === 404 || status === 410;
@@ -162,7 +162,7 @@ function messageOf(error: unknown): string {
 
 const LONGEST = 300;
 
-/** One line, cut short, without what looks like a key. */
+/** One line, cut short, without anything that looks like a key. */
 export function cleanText(text: string, secrets: readonly (string | undefined)[]): string {
   let clean = text;
   for (const secret of secrets) if (secret) clean = clean.replaceAll(secret, "[redacted]");

@@ -6,7 +6,7 @@ import type { NetworkReach } from "../provider.ts";
 /** `allow`: names (`pypi.org`) and all names below one (`*.pypi.org`), without ports. */
 export type VendorNetwork = "none" | "open" | { readonly allow: readonly string[] };
 
-/** Throws a `ConfigurationError` for what it does not understand. */
+/** Throws a `ConfigurationError` for a network that it does not understand. */
 export function checkNetwork(network: VendorNetwork): VendorNetwork {
   if (network === "none" || network === "open") return network;
   if (typeof network !== "object" || network === null)

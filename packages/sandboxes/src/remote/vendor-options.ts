@@ -28,7 +28,7 @@ export type HandleSettings<Options> = Present<Options> & { readonly workingDirec
 
 export const DAY = 86_400;
 
-/** `kinds` are options that a provider takes beside the common ones. */
+/** `kinds` are a provider's own options beside the common ones. */
 export function handleSettings<Options extends CommandOptions & { readonly sandbox: unknown }>(
   given: Options,
   of: string,

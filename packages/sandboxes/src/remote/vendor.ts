@@ -1,7 +1,7 @@
 /** Vendors' packages: loaded when a sandbox is opened, and named with their install line when they are missing. */
 import { SandboxError } from "deepwright";
 
-/** Loads an optional package. `name` is what is written behind `npm install`. */
+/** Loads an optional package. `name` is the name for `npm install`. */
 export async function loadVendor<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();

@@ -1,4 +1,4 @@
-/** Waits for `work`, but not longer: then undefined. Its failure is thrown only while somebody waits. */
+/** Waits for `work` up to a time limit, then returns undefined. An error of the work after that is dropped. */
 export async function within<Value>(milliseconds: number, work: Promise<Value>): Promise<Value | undefined> {
   let timer: NodeJS.Timeout | undefined;
   const limit = new Promise<undefined>((resolve) => {

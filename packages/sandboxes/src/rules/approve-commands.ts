@@ -6,9 +6,9 @@ import type { CommandRules } from "./create-command-rules.ts";
 type BackendSource = ConstructorParameters<typeof PolicyBackend>[0];
 
 export interface CommandApproval {
-  /** Refuses what the rules deny, for the agent and all its subagents; the model reads why. */
+  /** Refuses commands that the rules deny, for the agent and all its subagents; the model reads why. */
   readonly backend: PolicyBackend;
-  /** Asks a person about what the rules neither allow nor deny. */
+  /** Asks a person about commands that the rules neither allow nor deny. */
   readonly interruptOn: { readonly execute: InterruptOnConfig };
 }
 

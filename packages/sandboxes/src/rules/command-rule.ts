@@ -5,7 +5,7 @@ import { runsOtherPrograms } from "./other-programs.ts";
 
 export type CommandDecision = "allow" | "ask" | "deny";
 
-/** Commands that show what a rule is about. They are checked when the rule is loaded. */
+/** Example commands of a rule. They are checked when the rule is loaded. */
 export interface RuleExamples {
   /** At least one; the rule must match each of them. */
   readonly match: readonly string[];
@@ -13,7 +13,7 @@ export interface RuleExamples {
   readonly notMatch: readonly string[];
 }
 
-/** Lets commands run without a question. It matches one plain command that has nothing in it but what is named here. */
+/** Lets commands run without a question. It matches one plain command with nothing but the parts named here. */
 export interface AllowRule {
   readonly decision: "allow";
   /** The program, without a path, and the words that must follow it at once: `git log`. */
@@ -34,7 +34,7 @@ export interface AllowRule {
 /** Asks about commands, or refuses them, that name the program at any depth: in lists, pipes, substitutions. */
 export interface StrictRule {
   readonly decision: "ask" | "deny";
-  /** The program, whatever path it is called by, and the words that must follow it at once. */
+  /** The program, by any path, and the words that must follow it at once. */
   readonly command: string;
   /** Why, one sentence; the person or the model reads it. */
   readonly reason?: string;
@@ -46,7 +46,7 @@ export type CommandRule = AllowRule | StrictRule;
 export type Operands = "none" | "paths" | "text" | "text-then-paths";
 const OPERANDS: readonly Operands[] = ["none", "paths", "text", "text-then-paths"];
 
-/** A rule as it is used. */
+/** A rule in parsed form. */
 export interface ReadRule {
   readonly rule: CommandRule;
   readonly words: readonly string[];
@@ -58,7 +58,7 @@ const PROGRAM = /^[A-Za-z0-9][\w.+-]*$/;
 const WORD = /^[\w./:@%+,-]+$/;
 const KEYS = ["decision", "command", "options", "operands", "reason", "examples"];
 
-/** Throws a `ConfigurationError` that names the rule and what is wrong with it; its examples are checked elsewhere. */
+/** Throws a `ConfigurationError` that names the rule and its mistake; examples are checked elsewhere. */
 export function readRule(rule: CommandRule, index: number): ReadRule {
   const name = nameOf(rule, index);
   checkShape(rule, name);

@@ -1,9 +1,8 @@
 /**
- * Rules that say which commands need no question, which need one and which are refused.
+ * Rules that decide which commands need no question, need one, or are refused.
  *
- * They spare a person questions and are not a boundary: a program that is allowed reads its configuration, runs
- * hooks and plug-ins, and may be another program of the same name. What a command can reach is decided by the
- * sandbox it runs in.
+ * They save a person questions and are not a boundary: an allowed program reads its configuration, runs hooks and
+ * plug-ins, and may be another program of the same name. The sandbox decides what a command can reach.
  */
 import {
   type CommandDecision,
@@ -18,9 +17,9 @@ import { namedPrograms, readCommand } from "./read-command.ts";
 
 export interface CommandVerdict {
   readonly decision: CommandDecision;
-  /** One sentence for the person who decides, or for the model that is refused. */
+  /** One sentence for the person who decides, or for the model whose command is refused. */
   readonly reason: string;
-  /** The one that decided; absent: none matched. */
+  /** The rule that decided; absent: none matched. */
   readonly rule?: CommandRule;
   /** The program and its words, of a command that was understood. */
   readonly words?: readonly string[];
@@ -33,7 +32,7 @@ export interface CommandRules {
   describe(): string;
 }
 
-/** Throws a `ConfigurationError` for a rule that cannot be read, has no examples, or does not do what its examples say. */
+/** Throws a `ConfigurationError` for a rule that cannot be read, has no examples, or contradicts its examples. */
 export function createCommandRules(rules: readonly CommandRule[]): CommandRules {
   const read = rules.map(readRule);
   for (const [index, rule] of read.entries()) checkExamples(rule, nameOf(rule.rule, index));

@@ -2,7 +2,7 @@
 import type { ReadRule } from "./command-rule.ts";
 import { isInside, optionAt } from "./option-shape.ts";
 
-/** A rule that allows; `words` are those of a command that was understood. */
+/** Whether the rule allows the command; `words` are the words of a parsed command. */
 export function allows({ words: fixed, options, operands }: ReadRule, words: readonly string[]): boolean {
   if (!beginsWith(words, fixed)) return false;
   let text = operands === "text-then-paths" ? 1 : operands === "text" ? Number.POSITIVE_INFINITY : 0;

@@ -23,7 +23,7 @@ export function optionShape(text: string): OptionShape | undefined {
   return value === undefined ? { name } : { name, value: value as ValueKind };
 }
 
-/** How many words from `at` on an option takes, 1 or 2; undefined: it is none of these. */
+/** Number of words that the option at `at` takes, 1 or 2; undefined: it is none of these options. */
 export function optionAt(
   words: readonly string[],
   at: number,
@@ -66,7 +66,7 @@ function isValue(kind: ValueKind | undefined, value: string): boolean {
   return kind === "path" ? isInside(value) : kind === "text";
 }
 
-/** A path, or what names one behind a colon, that stays below the directory as far as its text tells. */
+/** Whether a path, or the path behind a colon, stays below the directory, judged by its text. */
 export function isInside(word: string): boolean {
   if (word === "") return false;
   return word.split(":").every((part) => !/^[/~]/.test(part) && !part.split(/[/\\]/).includes(".."));

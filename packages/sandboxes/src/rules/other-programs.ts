@@ -1,4 +1,4 @@
-/** Programs that run what their words say: to allow one with free words is to allow everything. */
+/** Programs that run their arguments: allowing one with free words would allow everything. */
 
 const RUNNERS: ReadonlySet<string> = new Set(
   [

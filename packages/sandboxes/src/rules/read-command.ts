@@ -1,8 +1,8 @@
 /**
- * Reads the text of a command as one program and its words, if that is all it is.
+ * Reads the text of a command as one program and its words, if it is nothing more.
  *
- * The parser gives the structure; what stands between its words, and each word, is read here once more with the
- * few characters that mean themselves in every shell. Only where both readings agree is a command understood.
+ * The parser gives the structure. The words, and the text between them, are read here a second time, with only those
+ * characters that mean themselves in every shell. A command is understood only if both readings agree.
  */
 import { type CommandArgument, forEachChild, type ParsedScript, parse, type SyntaxNode } from "unbash";
 
@@ -28,8 +28,8 @@ export function readCommand(text: string): CommandReading {
 }
 
 /**
- * The programs that are named in a text, at any depth, with the words after each as far as they are literal. For
- * rules that refuse: what they miss is asked about.
+ * The programs named in a text, at any depth, each with the literal words behind it. For rules that refuse: a command
+ * that they miss is still asked about.
  */
 export function namedPrograms(text: string): readonly (readonly string[])[] {
   const script = text.length > 16 * MAX_CHARACTERS ? undefined : parsed(text, true);
@@ -49,7 +49,7 @@ function literal(word: CommandArgument): string {
   return word.type === "Word" ? word.value : word.text;
 }
 
-/** The parser is tolerant and reports what it could not read; should it ever fail, nothing was read. */
+/** The parser is tolerant and reports parts that it could not read. If it ever throws, nothing counts as read. */
 function parsed(text: string, withErrors = false): ParsedScript | undefined {
   try {
     const script = parse(text);

@@ -266,8 +266,8 @@ const SYSTEM: readonly AllowRule[] = [
 ];
 
 /**
- * Looking at files of the working directory and at its git history, each rule with its examples. Files are named
- * relative to the directory; what links lead to, and what a program reads by its configuration, no rule can see. They
- * are meant for commands in a sandbox and are not a boundary.
+ * Commands that look at files of the working directory and at its git history, each with its examples. Files are named
+ * relative to the directory. A rule cannot see where links lead, or what a program reads by its configuration. The
+ * rules are meant for commands in a sandbox and are not a boundary.
  */
 export const READ_ONLY_COMMANDS: readonly AllowRule[] = [...GIT, ...FILES, ...SEARCH, ...SYSTEM];

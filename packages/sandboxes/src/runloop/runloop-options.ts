@@ -24,7 +24,7 @@ export interface RunloopCommandOptions extends CommandOptions {
   readonly workingDirectory?: string | null;
 }
 
-/** Runloop goes by policies that are made beforehand; what one allows is for its maker to say. */
+/** Runloop uses policies that exist beforehand; the caller names the reach of a policy. */
 export type RunloopNetwork = "open" | { readonly policy: string; readonly reach: "none" | "allow-list" };
 
 export interface RunloopSandboxOptions extends RunloopCommandOptions {

@@ -162,7 +162,7 @@ async function keepDevbox(calls: VendorCalls, devbox: Devbox): Promise<void> {
   await calls.call("keep the devbox", () => devbox.keepAlive());
 }
 
-/** Undefined: there is no such devbox. */
+/** Undefined: the devbox does not exist. */
 async function statusOfDevbox(devbox: Devbox): Promise<DevboxView["status"] | undefined> {
   try {
     return (await devbox.getInfo()).status;

@@ -1,4 +1,4 @@
-/** Closes what commands must not change or reach in a workspace, for as long as each of them runs. */
+/** Closes the files of a workspace that commands must not change or reach, while each command runs. */
 import type { ClosedPaths } from "deepwright";
 import type { CommandEntry } from "../commands.ts";
 import type { OsSettings } from "../os-options.ts";
@@ -28,7 +28,7 @@ interface Guarded extends Pick<CommandEntry, "watch" | "leave"> {
 
 const NOTHING = { repositories: [], controls: [], connections: [] };
 
-/** In a private directory there is nobody but commands. */
+/** A private directory is used by commands alone, so nothing is guarded there. */
 export function guardOf(settings: OsSettings, root: WorkspaceRoot): Guard {
   const { protectsControlFiles } = settings;
   const found = settings.rootDir === undefined ? NOTHING : searchWorkspace(root);

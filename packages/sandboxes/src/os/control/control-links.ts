@@ -1,8 +1,8 @@
 /**
- * Links in the place of files that steer other programs.
+ * Links in place of control files.
  *
- * What such a link leads to can be mounted read-only, the link itself cannot: a mount on it would be one on what it
- * leads to. So it is watched while commands run: see `control-watch.ts`.
+ * The target of such a link can be mounted read-only, the link itself cannot: a mount on it would be a mount on its
+ * target. So the link is watched while commands run: see `control-watch.ts`.
  */
 import { basename, dirname, join, relative } from "node:path";
 import { followPath } from "./followed-path.ts";
@@ -14,8 +14,8 @@ export interface LinkEnd {
 }
 
 /**
- * Followed on this machine, name by name. Undefined: a command could lead it elsewhere, since it passes by other names
- * in the workspace, or all of the workspace is what it leads to.
+ * Follows the link on this machine, name by name. Undefined: a command could redirect it, because it passes through
+ * other names in the workspace, or its target is the whole workspace.
  */
 export function endOfLink(root: WorkspaceRoot, path: string): LinkEnd | undefined {
   const start = join(root.path, path);

@@ -1,9 +1,8 @@
 /**
- * How files that steer other programs are closed for commands: what is there is mounted read-only, and where nothing is
- * there yet is watched.
+ * Closes control files for commands: existing ones are mounted read-only, and missing ones are watched.
  *
- * This holds for the names at the top of the workspace, and for the repositories and other files of the kind that were
- * found below when the sandbox was opened. Other names below the top are not watched.
+ * This covers the names at the top of the workspace, and the repositories and other control files that were found below
+ * when the sandbox was opened. Other names below the top are not watched.
  */
 import type { Stats } from "node:fs";
 import { join } from "node:path";
@@ -42,7 +41,7 @@ const STRICTNESS: Readonly<Record<ControlMount["kind"], number>> = {
 export interface ControlRequest {
   readonly root: WorkspaceRoot;
   readonly repositories: readonly string[];
-  /** Below the top, what else steers programs. */
+  /** Other control files, below the top. */
   readonly controls: readonly string[];
   /** Home directories of users that use git here and may have settings for all repositories. */
   readonly homes: readonly string[];
@@ -120,24 +119,24 @@ class Found implements Closing {
     const stats = this.#stats(path);
     if (stats?.isSymbolicLink()) throw refusal(path);
     if (stats !== undefined) this.#add(path, kind === "closed" && !stats.isDirectory() ? "masked" : kind);
-    // What a command makes in a hidden place it knows already.
+    // A command that creates a file in a hidden directory knows its content already.
     else if (kind === "readOnly") this.absent.add(path);
   }
 
-  /** Where it still is, with no link above it: one could be anybody's since it was found. */
+  /** Adds the path if it still exists without a link above it: such a link may have been made by anyone since. */
   addThere(path: string): void {
     const [own, ...above] = [path, ...parentsOf(path)].map((one) => this.#stats(one));
     if (!(own?.isFile() || own?.isDirectory()) || !above.every((stats) => stats?.isDirectory())) return;
     this.addWithin(path, "readOnly");
   }
 
-  /** Only what is there: a mount where nothing is would make something. */
+  /** Adds existing paths only: a mount on a missing path would create it. */
   addConnection(path: string): void {
     const stats = this.#stats(path);
     if (stats !== undefined && isConnection(stats)) this.mounts.set(path, { path, kind: "masked" });
   }
 
-  /** Without those that would open again what one above them has closed, or have no place in it. */
+  /** The mounts without those that would reopen a path below a closed one, or cannot be made there. */
   uncovered(): ControlMount[] {
     const isCovered = ({ path, kind }: ControlMount): boolean =>
       parentsOf(path).some((parent) => {

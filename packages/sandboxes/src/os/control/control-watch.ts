@@ -1,9 +1,9 @@
 /**
- * Keeps files that steer other programs as they were while commands run.
+ * Keeps control files unchanged while commands run.
  *
- * Nothing can be mounted on a link, or where nothing is. So the directories they are in are watched, and looked at when
- * a command ends. A link that was replaced is put back, which ends the command. A file that appeared is moved aside,
- * under a name that steers nothing, and the result of the command says so.
+ * A link or a missing file cannot be mounted over. So their directories are watched, and checked when a command ends. A
+ * replaced link is put back, and the command is ended. A new control file is moved aside, under a harmless name, and
+ * the result of the command says so.
  */
 import { randomBytes } from "node:crypto";
 import { type FSWatcher, watch } from "node:fs";
@@ -14,7 +14,7 @@ import { isControlName } from "./workspace-search.ts";
 
 /** How often a link is put back when a command that is about to end is quicker. */
 const ATTEMPTS = 20;
-/** A command that goes on making what is moved aside is ended. */
+/** A command that keeps creating files that are moved aside is ended. */
 const MAX_MOVED = 8;
 
 /** Paths are relative to the workspace. */
@@ -29,7 +29,7 @@ export interface KeptControls {
 
 /** For one command. */
 export interface Keeping {
-  /** `pid` is a process whose end ends all below it. */
+  /** All processes below end with `pid`. */
   watch(pid: number): CommandWatch;
   /** When the command has ended. */
   leave(): void;
@@ -44,19 +44,25 @@ interface Running {
 
 const kept = new Map<string, ControlWatch>();
 
-/** Undoes what a command that runs in this process has done to control files in the workspace. */
+/** Undoes changes of control files in the workspace by a running command of this process. */
 export function checkControls(root: WorkspaceRoot): void {
   kept.get(root.identity)?.check();
 }
 
-/** Keeps them as they are now, for one command. All sandboxes of this process share what is known. */
+/**
+ * Keeps the control files as they are now, for one command. All sandboxes of this process share what they know about a
+ * workspace.
+ */
 export function keepControls(root: WorkspaceRoot, controls: KeptControls): Keeping {
   const own = kept.get(root.identity) ?? new ControlWatch();
   kept.set(root.identity, own);
   return own.keep(root, controls);
 }
 
-/** File operations are about to change these paths, which they may: what appears there is not moved. `isDone` says whether they did. */
+/**
+ * Announces that file operations may change these paths: new files there are not moved. `isDone` says whether the
+ * change was made.
+ */
 export function allowChanges(root: WorkspaceRoot, paths: readonly string[]): (isDone: boolean) => void {
   return kept.get(root.identity)?.allow(paths) ?? (() => {});
 }
@@ -65,7 +71,7 @@ class ControlWatch {
   /** Links, and where they led when the first of the commands that run began. */
   readonly #links = new Map<string, string>();
   readonly #absent = new Set<string>();
-  /** Control names that were at the top when the first of them began; undefined: none of them asks. */
+  /** Control names at the top when the first command began; undefined: no command needs them. */
   #top: ReadonlySet<string> | undefined;
   /** Paths that file operations have changed, or are about to change. */
   readonly #allowed = new Set<{ readonly path: string }>();
@@ -127,7 +133,7 @@ class ControlWatch {
     kept.delete(running.root.identity);
   }
 
-  /** By name: one that was exchanged only means that the end of the command is waited for. */
+  /** Watches by name. If a name was replaced, changes show only at the end of the command. */
   #watch(root: WorkspaceRoot): void {
     const parents = [...this.#links.keys(), ...this.#absent].map((path) => dirname(path));
     for (const directory of new Set([...(this.#top === undefined ? [] : ["."]), ...parents])) {
@@ -194,7 +200,10 @@ function watched(directory: string, act: (name: string | null) => void): FSWatch
   }
 }
 
-/** Why the commands that run are ended; undefined: it is as it was. What took its place is moved aside, since it may be somebody's. */
+/**
+ * Returns why running commands are ended; undefined: the link is unchanged. Its replacement is moved aside, because it
+ * may be somebody's work.
+ */
 function putBack(root: WorkspaceRoot, path: string, target: string): string | undefined {
   const at = join(root.path, path);
   let aside: string | undefined;
@@ -226,6 +235,6 @@ function kill(pid: number | undefined): void {
   try {
     process.kill(pid, "SIGKILL");
   } catch {
-    // It has ended by itself.
+    // The process has ended already.
   }
 }

@@ -12,8 +12,8 @@ export interface NamedPath {
 }
 
 /**
- * Followed name by name; what is missing counts as being where it is named. Undefined: it passes by names in the
- * workspace that a command could lead elsewhere. `kept` is a link there that none can replace.
+ * Follows a path name by name; a missing part counts as being where it is named. Undefined: the path passes through
+ * names in the workspace that a command could redirect. `kept` is a link there that no command can replace.
  */
 export function followPath(
   root: WorkspaceRoot,

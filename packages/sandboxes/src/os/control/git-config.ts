@@ -7,7 +7,7 @@ export interface GitSetting {
   readonly values: readonly string[];
 }
 
-/** Thrown at what git refuses too. */
+/** Thrown for syntax that git refuses too. */
 export class GitSyntaxError extends Error {}
 
 /** Text without the mark of its encoding. What files are included is only named. */
@@ -26,7 +26,7 @@ class Reader {
 
   constructor(text: string) {
     if (text.includes("\0")) throw new GitSyntaxError("a NUL character");
-    // The end of a file ends a line too, also one that was to go on.
+    // The end of a file also ends a continued line.
     this.#text = `${text.replaceAll("\r\n", "\n")}\n\n`;
   }
 
@@ -82,7 +82,7 @@ class Reader {
     return { key, values: this.#values() };
   }
 
-  /** White space in it stays as it is since git 2.45; before, each of it was a blank. */
+  /** Git 2.45 and later keep white space in a value; earlier versions turned each into a blank. */
   #values(): string[] {
     let value = "";
     let before = "";

@@ -11,7 +11,7 @@ export interface GitSettings {
   readonly hooks: readonly string[];
   /** Further files that git reads, under any condition. */
   readonly included: readonly NamedPath[];
-  /** Where a repository says its files are. */
+  /** Directories in which a repository keeps its files. */
   readonly worktrees: readonly string[];
 }
 
@@ -22,7 +22,7 @@ export interface GitUsers {
   readonly root: WorkspaceRoot;
 }
 
-/** Where git is led by files of settings. Throws at what cannot be read as git would read it. */
+/** Paths that git's settings files lead to. Throws for settings that cannot be read as git would read them. */
 export function gitSettings(files: readonly string[], users: GitUsers): GitSettings {
   const reading = new Reading(users);
   for (const path of usersFiles(users)) reading.add(path, true);
@@ -30,7 +30,7 @@ export function gitSettings(files: readonly string[], users: GitUsers): GitSetti
   return reading;
 }
 
-/** Home of this process, and of the owner of the workspace where we are root and could be anybody. */
+/** Home of this process and, if we are root, of the workspace's owner. */
 export function gitHomes(rootDir: string): string[] {
   const { uid } = statSync(rootDir);
   const owners =
@@ -94,14 +94,15 @@ class Reading implements GitSettings {
     } catch (error) {
       const { code } = error as NodeJS.ErrnoException;
       if (mayBeClosed && (code === "EACCES" || code === "EPERM")) return [];
-      // A file elsewhere may be named by what a command has written: nothing is said of what is in it.
+      // A command may have written the name of this file, so errors must not show the content of files outside the
+      // workspace.
       const isKnown = mayBeClosed || isIn(path, this.#users.root.path);
       const why = error instanceof GitSyntaxError ? error.message : (code ?? "not text");
       throw this.#unreadable(path, isKnown ? why : "it has no settings");
     }
   }
 
-  /** `~` is the home of the user that runs git; newer versions know of words before a path. */
+  /** `~` is the home of the user who runs git; newer versions also know prefixes of a path. */
   #paths(values: readonly string[], by: string): string[] {
     return values.flatMap((value) => {
       const path = value.startsWith(OPTIONAL) ? value.slice(OPTIONAL.length) : value;
@@ -114,7 +115,7 @@ class Reading implements GitSettings {
     });
   }
 
-  /** Says nothing about where the workspace or a home is. */
+  /** The error does not show where the workspace or a home is. */
   #unreadable(path: string, why: string): SandboxError {
     const rootDir = this.#users.root.path;
     const name = isIn(path, rootDir) ? relative(rootDir, path) : basename(path);
@@ -127,7 +128,7 @@ class Reading implements GitSettings {
 
 const OPTIONAL = ":(optional)";
 
-/** Undefined: git finds no settings there, as in a directory or in a device, such as the empty one. */
+/** Undefined: git finds no settings there, as in a directory or a device. */
 function textOf(root: WorkspaceRoot, path: string): string | undefined {
   const bytes = root.read(path, (stats: Stats) => {
     if (stats.isFIFO() || stats.isSocket()) throw new GitSyntaxError("it is no file");
@@ -156,7 +157,7 @@ function homesWhere(fits: (fields: readonly string[]) => boolean): string[] {
   try {
     text = readFileSync("/etc/passwd", "utf8");
   } catch {
-    // It knows nobody.
+    // The user is unknown.
   }
   return text.split("\n").flatMap((line) => {
     const fields = line.split(":");

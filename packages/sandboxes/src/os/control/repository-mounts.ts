@@ -17,16 +17,16 @@ const GIT_NAMED = "gitdir: ";
 const MAX_LEAD_BYTES = 4096;
 /** Each name is looked up from the workspace down, so the cost grows with the square of their number. */
 const MAX_NAMES = 128;
-/** A second `config`, which git reads where the first says so. */
+/** A second `config`, which git reads if the first one enables it. */
 const GIT_SECOND = "config.worktree";
-/** In a repository, what names programs that git runs. `git commit` needs to write the rest. */
+/** The parts of a repository that name programs for git. `git commit` needs to write the rest. */
 const GIT_PARTS = ["hooks", "config", "modules", "worktrees", GIT_LEAD, GIT_SECOND];
 
 /** Shuts paths that are relative to the workspace. */
 export interface Closing {
   /** With all directories above it, which keep their names. */
   addWithin(path: string, kind: "readOnly"): void;
-  /** Keeps the name, and those above it. */
+  /** Keeps the name, and the directories above it. */
   pin(path: string): void;
   readOnly(path: string): void;
 }
@@ -63,7 +63,7 @@ export class Repositories {
     this.#addLeads(at, worktree);
   }
 
-  /** The repositories in whose files the workspace lies. */
+  /** Adds the repositories that contain the workspace. */
   addAbove(): void {
     for (let directory = this.#root.path; directory !== "/"; ) {
       directory = dirname(directory);
@@ -86,7 +86,7 @@ export class Repositories {
     else this.add(inside, worktree);
   }
 
-  /** Closes what a repository names. */
+  /** Closes the paths that a repository's settings name. */
   #addLeads(repository: string, worktree: string): void {
     const shared = this.#shared(repository, worktree);
     const files = [join(shared, "config"), ...[shared, repository].map((at) => join(at, GIT_SECOND))];

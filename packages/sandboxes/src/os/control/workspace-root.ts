@@ -1,6 +1,6 @@
 /**
  * A workspace that is held open. Its files are looked up from its descriptor, name by name, and no link in it is
- * followed: a command that exchanges a directory for a link leads nobody out.
+ * followed. So a command that replaces a directory by a link gains nothing.
  */
 import {
   closeSync,
@@ -35,7 +35,7 @@ export function openPath(path: string): number {
   return openSync(path, O_PATH);
 }
 
-/** Paths are absolute. Those that are not in the workspace, which no command can change, are looked up by name. */
+/** Paths are absolute. Paths outside the workspace, which no command can change, are looked up by name. */
 export class WorkspaceRoot {
   /** A real path. */
   readonly path: string;
@@ -61,7 +61,7 @@ export class WorkspaceRoot {
     return ifThere(() => lstatSync(path, { throwIfNoEntry: false }));
   }
 
-  /** Where a link leads, as it is written there; undefined: it is no link. */
+  /** The stored target of a link; undefined: it is no link. */
   linkTarget(path: string): string | undefined {
     try {
       return this.#has(path) ? this.#in(path, (at) => readlinkSync(at)) : readlinkSync(path);
@@ -81,14 +81,14 @@ export class WorkspaceRoot {
     }
   }
 
-  /** Undefined: there is no file. `check` throws at one that must not be read. */
+  /** Undefined: there is no file. `check` throws for a file that must not be read. */
   read(path: string, check: (stats: Stats) => void = () => {}): Buffer | undefined {
     if (!this.#has(path))
       return ifThere(() => readFile(path, statSync(path, { throwIfNoEntry: false }), check));
     return this.#in(path, (at) => readFile(at, lstatSync(at, { throwIfNoEntry: false }), check, O_NOFOLLOW));
   }
 
-  /** In the directory it lies in, which is in the workspace. What has the name already is replaced. */
+  /** Renames inside its directory in the workspace. An existing file with the new name is replaced. */
   rename(path: string, name: string): void {
     this.#in(path, (at) => renameSync(at, `${dirname(at)}/${name}`));
   }
@@ -112,7 +112,7 @@ export class WorkspaceRoot {
     return isIn(normalize(path), this.path);
   }
 
-  /** With a path by which nothing but the last name is looked up. Undefined: there is no such directory. */
+  /** Calls `act` with a path in which only the last name is looked up. Undefined: there is no such directory. */
   #in<Result>(path: string, act: (at: string) => Result): Result | undefined {
     const isDirectory = path.endsWith("/.");
     const names = relative(this.path, normalize(path)).split("/");

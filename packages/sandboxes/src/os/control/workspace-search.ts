@@ -10,7 +10,7 @@ const MAX_REPOSITORIES = 16;
 const MAX_CONNECTIONS = 64;
 /** Each costs a command a tenth of a millisecond, and as much for each directory above it. */
 const MAX_CONTROLS = 64;
-/** Full of packages, which are nobody's work. */
+/** Directories of installed packages. */
 const NOT_SEARCHED = new Set(["node_modules", ".venv", "venv", "vendor", "target", "dist"]);
 
 export interface WorkspaceSearch {
@@ -22,7 +22,7 @@ export interface WorkspaceSearch {
   readonly connections: readonly string[];
 }
 
-/** Relative paths, those near the top first. */
+/** Relative paths, the ones near the top first. */
 export function searchWorkspace(root: WorkspaceRoot): WorkspaceSearch {
   const repositories: string[] = [];
   const controls: string[] = [];
@@ -58,7 +58,7 @@ export function isControlName(name: string): boolean {
   return CONTROL_NAMES.directories.has(lower) || CONTROL_NAMES.files.has(lower);
 }
 
-/** A directory with the name of a file steers nobody. */
+/** A directory with the name of a control file is none. */
 function steers(entry: Dirent): boolean {
   const name = entry.name.toLowerCase();
   return CONTROL_NAMES.directories.has(name)

@@ -1,4 +1,4 @@
-/** Ends a sandbox of this machine that nobody holds, with what another process may still run in it. */
+/** Ends an unused sandbox of this machine, with processes that another process may have left in it. */
 import { chmodSync, lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
@@ -33,7 +33,7 @@ function killProcesses(id: string): boolean {
     try {
       process.kill(Number(name), "SIGKILL");
     } catch {
-      // It has ended by itself.
+      // The process has ended already.
     }
   }
   return found;

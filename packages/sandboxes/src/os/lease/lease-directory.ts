@@ -20,7 +20,7 @@ export interface LeaseDirectory {
   readonly path: string;
   /** `/tmp` of the sandbox. */
   readonly temporary: string;
-  /** The workspace, where the sandbox has no directory of somebody's. */
+  /** The workspace of a sandbox without a directory of the user. */
   readonly workspace: string;
   readonly note: LeaseNote;
 }
@@ -38,7 +38,7 @@ export interface Owner {
   readonly gid: number;
 }
 
-/** Seconds, where the lease says nothing. */
+/** Seconds, unless the lease names another time. */
 export const DEFAULT_TTL = 7 * 24 * 3600;
 const ID = /^os-[0-9a-f]{32}$/;
 const NOTE = "lease.json";
@@ -87,7 +87,7 @@ export function findLease(state: string, id: string, now: number = Date.now()): 
   }
 }
 
-/** Says that it is in use until so many seconds from now; false: it is gone. */
+/** Notes that it is in use for so many seconds from now; false: it is gone. */
 export function noteLeaseUse(lease: LeaseDirectory, seconds = 0, now: number = Date.now()): boolean {
   try {
     const time = now / 1000 + seconds;
@@ -99,7 +99,7 @@ export function noteLeaseUse(lease: LeaseDirectory, seconds = 0, now: number = D
   }
 }
 
-/** From now on it is gone for everybody, whatever is left of it. */
+/** From now on the lease is gone for all processes; its files may remain. */
 export function forgetLease(state: string, id: string): void {
   if (ID.test(id)) rmSync(join(state, "leases", id, NOTE), { force: true });
 }
@@ -115,15 +115,15 @@ export function leasesWithKey(state: string, key: string): string[] {
   return leaseIds(state).filter((id) => findLease(state, id)?.note.key === key);
 }
 
-/** Ids of leases whose time is up, and of remains of others. */
+/** Ids of expired leases, and of remains of others. */
 export function expiredLeases(state: string): string[] {
-  // In this order: one that gets its note in between is neither young nor expired.
+  // In this order: a lease that gets its note in between is neither young nor expired.
   return leaseIds(state).filter(
     (id) => !isYoung(join(state, "leases", id)) && findLease(state, id) === undefined,
   );
 }
 
-/** One that is being made has no note yet. */
+/** A lease that is being made has no note yet. */
 function isYoung(path: string): boolean {
   try {
     readFileSync(join(path, NOTE));

@@ -1,12 +1,12 @@
-/** The directory in which this user's sandboxes on this machine keep what they need. */
+/** The directory with the data of this user's sandboxes on this machine. */
 import { chmodSync, lstatSync, mkdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { SandboxError } from "deepwright";
 
 /**
- * Ours alone: nobody else can put something into it, or, but for root's, look into it. Root's can be passed through,
- * because its sandboxes run as somebody else.
+ * Ours alone: other users cannot write into it or list it. Root's can be passed through, because its sandboxes run as
+ * another user.
  */
 export function stateDirectory(given?: string): string {
   const path = given ?? join(tmpdir(), `deepwright-os-${process.getuid?.() ?? "user"}`);
@@ -24,7 +24,7 @@ export function stateDirectory(given?: string): string {
 
 const WRITABLE_BY_OTHERS = 0o022;
 
-/** Throws where it is no directory, or somebody else's. */
+/** Throws if it is no directory, or another user's. */
 function modeOfOwn(path: string): number {
   const stats = lstatSync(path);
   if (stats.isDirectory() && (process.getuid === undefined || stats.uid === process.getuid()))

@@ -26,17 +26,17 @@ export interface BubblewrapPlan {
   readonly devices: string;
   /** Bytes of memory that files in `/dev/shm` may take; undefined: this `bwrap` cannot bound them. */
   readonly sharedMemory: number | undefined;
-  /** Whether the processes are those of root on this machine. */
+  /** Whether the processes run as root of this machine. */
   readonly isRoot: boolean;
   /** Words that change nothing, by which the processes are known. */
   readonly mark: readonly string[];
 }
 
 /**
- * The sandbox itself, the same for all its commands; `runArguments` follow.
+ * Arguments of the sandbox itself, the same for all its commands; `runArguments` follow.
  *
- * No name is looked up here that a command could exchange: what is not ours is mounted by descriptor, and each place it
- * is mounted on lies in the skeleton.
+ * No name is looked up that a command could replace: directories of users are mounted by descriptor, and each mount
+ * point is in the skeleton.
  */
 export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
   return [
@@ -62,7 +62,7 @@ export function bubblewrapArguments(plan: BubblewrapPlan): string[] {
 export interface RunPlan {
   /** The number of the descriptor the filter is read from; undefined: there is none. */
   readonly filter: number | undefined;
-  /** The number of the descriptor to which it is said whether the command was run, which it does not get. */
+  /** The number of the descriptor that reports whether the command was run. The command does not get it. */
   readonly report: number;
   /** Variables that are set inside. */
   readonly env: Readonly<Record<string, string>>;
@@ -100,10 +100,10 @@ export function mountPoints(plan: Pick<BubblewrapPlan, "workspace" | "visible" |
 }
 
 /**
- * A second sandbox, which `bwrap` sets up inside the first: the same place with some paths closed. `runArguments` follow.
+ * A second sandbox, which `bwrap` sets up inside the first, with some more paths closed. `runArguments` follow.
  *
- * These are names that commands of other sandboxes can exchange while they are mounted. In here that leads nowhere but
- * to what every command has anyway. `canBound`: this `bwrap` can say how much memory files in a place may take.
+ * Commands of other sandboxes can replace these names while they are mounted. In here that only leads to paths that
+ * every command has anyway. `canBound`: this `bwrap` can limit the memory of files in a mount.
  */
 export function innerArguments(
   mounts: readonly ControlMount[],
