@@ -40,12 +40,11 @@ export function postgresBackend(pool: pg.Pool): BackendProtocol {
       const content = textOf(bytes);
       if (content === undefined)
         return { error: `'${path}' is not text: this table keeps text`, code: "NOT_TEXT" };
-      if (Buffer.byteLength(path) > MAX_PATH) return { error: "Path is too long", code: "INVALID_PATH" };
+      const isTooLong = Buffer.byteLength(path) > MAX_PATH;
+      if (isTooLong) return { error: "Path is too long", code: "INVALID_PATH" };
+      const insert = "INSERT INTO files (path, content) VALUES ($1, $2) ON CONFLICT DO NOTHING";
       const { rowCount } = ifAbsent
-        ? await pool.query("INSERT INTO files (path, content) VALUES ($1, $2) ON CONFLICT DO NOTHING", [
-            path,
-            content,
-          ])
+        ? await pool.query(insert, [path, content])
         : await pool.query(
             "UPDATE files SET content = $2, modified_at = now() WHERE path = $1 AND content = $3",
             [path, content, ifVersion],

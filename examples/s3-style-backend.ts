@@ -11,12 +11,14 @@ interface Page {
 
 /** `bucket` is its URL; `/notes/a.md` is the object `notes/a.md`. */
 export function objectStoreBackend(bucket: string): BackendProtocol {
-  const urlOf = (path: string): string => bucket + path.split("/").map(encodeURIComponent).join("/");
+  const urlOf = (path: string) => bucket + path.split("/").map(encodeURIComponent).join("/");
   return backendFromPrimitives({
     async *list(prefix, { shallow, signal }): AsyncGenerator<FileInfo> {
       for (let after: string | undefined = ""; after !== undefined; ) {
-        const query = new URLSearchParams({ prefix: prefix.slice(1), delimiter: shallow ? "/" : "", after });
-        const page = (await (await expected(fetch(`${bucket}/?${query}`, { signal }), 200)).json()) as Page;
+        const delimiter = shallow ? "/" : "";
+        const query = new URLSearchParams({ prefix: prefix.slice(1), delimiter, after });
+        const response = await expected(fetch(`${bucket}/?${query}`, { signal }), 200);
+        const page = (await response.json()) as Page;
         for (const { key, prefix: directory, size, modified } of page.entries)
           yield key === undefined
             ? { path: `/${directory}`, is_dir: true }
@@ -36,7 +38,8 @@ export function objectStoreBackend(bucket: string): BackendProtocol {
       if (ifAbsent) headers.set("if-none-match", "*");
       if (ifVersion) headers.set("if-match", ifVersion);
       const body = Uint8Array.from(bytes);
-      return (await expected(fetch(urlOf(path), { method: "PUT", body, headers, signal }), 200, 412)).ok;
+      const request = fetch(urlOf(path), { method: "PUT", body, headers, signal });
+      return (await expected(request, 200, 412)).ok;
     },
     remove: (path, { signal }) => expected(fetch(urlOf(path), { method: "DELETE", signal }), 204),
   });
@@ -45,7 +48,7 @@ export function objectStoreBackend(bucket: string): BackendProtocol {
 /** Any other status is a broken store, which is thrown. */
 async function expected(request: Promise<Response>, ...statuses: number[]): Promise<Response> {
   const response = await request;
-  if (!statuses.includes(response.status)) throw new Error(`The object store answered ${response.status}`);
+  if (!statuses.includes(response.status)) throw new Error(`The store answered ${response.status}`);
   return response;
 }
 
