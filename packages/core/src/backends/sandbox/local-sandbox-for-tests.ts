@@ -16,7 +16,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, dirname, join } from "node:path";
-import { afterThisTest } from "../../../../../scripts/test-cleanups.mjs";
+import { afterThisFile, afterThisTest } from "../../../../../scripts/test-cleanups.mjs";
 import { canonicalPath } from "../../paths.ts";
 import type {
   ExecuteOptions,
@@ -75,6 +75,7 @@ export class LocalSandbox extends BaseSandbox {
   /** Paths that each download asked for. */
   readonly downloaded: (readonly string[])[] = [];
   readonly #place: string;
+  readonly #tools: string;
   readonly #maxOutput: number;
   readonly #uid: number | undefined;
 
@@ -85,8 +86,7 @@ export class LocalSandbox extends BaseSandbox {
     this.#maxOutput = options.maxOutput ?? Number.POSITIVE_INFINITY;
     mkdirSync(this.root);
     mkdirSync(this.temporary, { recursive: true });
-    mkdirSync(this.#tools);
-    linkTools(this.#tools, options.tools ?? "full", options.without ?? []);
+    this.#tools = toolsDirectory(options.tools ?? "full", options.without ?? []);
     this.#uid = options.unprivileged && process.getuid?.() === 0 ? NOBODY : undefined;
     if (this.#uid === undefined) return;
     chmodSync(this.#place, 0o755);
@@ -176,10 +176,6 @@ export class LocalSandbox extends BaseSandbox {
     });
   }
 
-  get #tools(): string {
-    return join(this.#place, "tools");
-  }
-
   #response(output: string, exitCode: number | null): ExecuteResponse {
     if (output.length <= this.#maxOutput) return { output, exitCode, truncated: false };
     const half = Math.floor(this.#maxOutput / 2);
@@ -201,6 +197,24 @@ function attempt(path: string, act: (path: string) => TransferErrorCode | null):
     if (code === "EACCES" || code === "EPERM") return "permission_denied";
     throw error;
   }
+}
+
+/** By what they have; sandboxes of a file share them, because a link for each tool takes longer than most tests. */
+const toolsDirectories = new Map<string, string>();
+
+function toolsDirectory(tools: Tools, without: readonly string[]): string {
+  const key = JSON.stringify([tools, without]);
+  const made = toolsDirectories.get(key);
+  if (made !== undefined) return made;
+  const directory = mkdtempSync(join(tmpdir(), "local-sandbox-tools-"));
+  chmodSync(directory, 0o755);
+  linkTools(directory, tools, without);
+  toolsDirectories.set(key, directory);
+  afterThisFile(() => {
+    toolsDirectories.delete(key);
+    rmSync(directory, { recursive: true, force: true });
+  });
+  return directory;
 }
 
 function linkTools(directory: string, tools: Tools, without: readonly string[]): void {
