@@ -141,13 +141,15 @@ describe("docs/write-a-backend.md", () => {
   });
 
   test("the suite runs under the test runner of Node", async () => {
-    const program = ["--import", "tsx", "--conditions=source", "--test", "--test-reporter=tap"];
+    const flags = ["--import", "tsx", "--conditions=source", "--test", "--test-reporter=tap"];
+    const part = sized(["--test-name-pattern=/append|delete/"], []);
     const file = "examples/support/suite-under-node-test.ts";
     const env = { ...process.env, NODE_OPTIONS: "", VITEST: "", NODE_TEST_CONTEXT: undefined };
-    const { stdout } = await promisify(execFile)(process.execPath, [...program, file], {
+    const { stdout } = await promisify(execFile)(process.execPath, [...flags, ...part, file], {
       env,
       maxBuffer: 1 << 26,
     });
-    expect(stdout).toMatch(/# pass [3-9]\d\d\n# fail 0\n/);
+    expect(stdout).toMatch(/# tests [3-9]\d\d\n/);
+    expect(stdout).toMatch(sized(/# pass [3-9]\d\n# fail 0\n/, /# pass [3-9]\d\d\n# fail 0\n/));
   });
 });
