@@ -15,22 +15,23 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
 interface Packed {
+  readonly name: string;
   readonly files: readonly { readonly path: string }[];
 }
 
-const packed = new Map<string, Promise<string[]>>();
+let packed: Promise<Packed[]> | undefined;
 
-/** The files of the package; packs it once. */
-function pack(directory: string): Promise<string[]> {
-  const files = packed.get(directory) ?? packNow(directory);
-  packed.set(directory, files);
-  return files;
+/** The files of the package. All packages are packed by one start of npm. */
+async function pack(directory: string): Promise<string[]> {
+  packed ??= packAll();
+  const { name } = JSON.parse(await readFile(join(directory, "package.json"), "utf8"));
+  const { files } = (await packed).find((each) => each.name === name) as Packed;
+  return files.map(({ path }) => path);
 }
 
-async function packNow(directory: string): Promise<string[]> {
-  const { stdout } = await run("npm", ["pack", "--json", "--pack-destination", folder], { cwd: directory });
-  const report = JSON.parse(stdout) as Packed[] | Record<string, Packed>;
-  return (Object.values(report)[0] as Packed).files.map((file) => file.path);
+async function packAll(): Promise<Packed[]> {
+  const { stdout } = await run("npm", ["pack", "--json", "--workspaces", "--pack-destination", folder]);
+  return Object.values(JSON.parse(stdout) as Packed[] | Record<string, Packed>);
 }
 
 test.each([
