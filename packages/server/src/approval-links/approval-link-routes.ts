@@ -67,7 +67,8 @@ async function waitingOf(
   // A thread that was made later under the same id has another run.
   if ((await services.runs.get(owner, runId))?.thread_id !== threadId) return undefined;
   const thread = await services.records.threads.get(owner, threadId);
-  if (thread?.status !== "interrupted") return undefined;
+  // Whoever moved the thread to the trash wanted its work to end.
+  if (thread?.status !== "interrupted" || thread.trashed_at !== undefined) return undefined;
   const waiting = approvalsIn(thread).find(({ interrupt_id: id }) => id === interruptId);
   return waiting && hashOf(waiting.calls) === callsHash ? waiting : undefined;
 }

@@ -141,6 +141,15 @@ test("a link is worth nothing once its calls were answered elsewhere, also where
   expect((await approve(link)).status).toBe(409);
 });
 
+test("a link decides nothing while its thread is in the trash", async () => {
+  const { threadId, link } = await waiting("ten");
+  await server.call("PATCH", `/threads/${threadId}`, { trashed: true });
+  expect((await open("read", { link })).body).toEqual({ status: "answered" });
+  expect((await approve(link)).status).toBe(409);
+  await server.call("PATCH", `/threads/${threadId}`, { trashed: false });
+  expect((await approve(link)).status).toBe(204);
+});
+
 test("of decisions at once one counts", async () => {
   const { threadId, link } = await waiting("six");
   const all = await Promise.all(Array.from({ length: 6 }, () => approve(link)));
