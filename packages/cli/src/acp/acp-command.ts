@@ -10,6 +10,7 @@ import type { RawAcpOptions } from "./acp-command-line.ts";
 import type { SessionChoices } from "./config-options.ts";
 import type { Editor } from "./editor.ts";
 import type { EditorSession } from "./editor-session.ts";
+import { EditorTurns } from "./editor-turns.ts";
 import type { ThreadShelf } from "./thread-shelf.ts";
 
 export async function acpCommand(raw: RawAcpOptions): Promise<ExitCode> {
@@ -31,12 +32,13 @@ export async function acpCommand(raw: RawAcpOptions): Promise<ExitCode> {
     import("./editor-sessions.ts"),
   ]);
   let editor: Editor | undefined;
+  const turns = new EditorTurns();
   const sessions = new EditorSessions({
     editor: () => known(editor),
     shelf: await shelfOf(raw, process.env),
     mode: raw.mode as ApprovalMode | undefined,
     environment: process.env,
-    places: (servers) => (choices, session) => openPlace(raw, servers, choices, session),
+    places: (servers) => (choices, session) => openPlace({ raw, servers, turns }, choices, session),
   });
   const app = acpAgent({
     version: versionOf(),
@@ -77,9 +79,15 @@ async function shelfOf({ connect, db }: RawAcpOptions, environment: NodeJS.Proce
   return remoteShelf((await openRemote(connect, environment)).client);
 }
 
+interface PlaceParts {
+  readonly raw: RawAcpOptions;
+  readonly servers: readonly McpServer[];
+  /** Of all sessions: several may work in one directory. */
+  readonly turns: EditorTurns;
+}
+
 async function openPlace(
-  raw: RawAcpOptions,
-  servers: readonly McpServer[],
+  { raw, servers, turns }: PlaceParts,
   choices: Partial<SessionChoices>,
   session: EditorSession,
 ): Promise<Place> {
@@ -95,7 +103,7 @@ async function openPlace(
   ]);
   const { id: sessionId, editor, directory } = session;
   const terminals = { editor, sessionId, directory, onTerminal: session.noteTerminal };
-  const buffers = { editor, sessionId, directory, isOpen: () => session.isAnnounced };
+  const buffers = { editor, sessionId, directory, turns, isOpen: () => session.isAnnounced };
   const place = await openLocal(
     {
       directory,
@@ -108,6 +116,7 @@ async function openPlace(
       servers: clientServers(servers),
       editor: {
         files: (disk) => withBuffers(disk, buffers),
+        guard: turns.guard,
         ...(choices.commands === "editor" && { commands: terminalCommands(terminals) }),
       },
     },

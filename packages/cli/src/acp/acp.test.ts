@@ -343,6 +343,25 @@ test("an open buffer counts before the file, and is saved before it is changed",
   expect(await text(cwd, "a.txt")).not.toContain("changed");
 });
 
+test("while a command runs no file goes through the editor, which would follow a link of the command", async () => {
+  const { editor, id, cwd } = await session({ "a.txt": "on disk\n" });
+  const { sessionId: other } = await editor.open(cwd);
+  const command = "touch begun; while [ ! -e go ]; do sleep 0.1; done";
+  const working = editor.prompt(id, call("execute", { command }));
+  await until(() => isThere(cwd, "begun"));
+  editor.buffers.set(join(cwd, "a.txt"), "read through a link\n");
+  const edit = { file_path: "/a.txt", old_string: "on disk", new_string: "changed" };
+  await editor.prompt(other, [write("/b.txt"), call("edit_file", edit)].join("\n"));
+  expect(await text(cwd, "a.txt")).toBe("changed\n");
+  expect(await text(cwd, "b.txt")).toBe("text\n");
+  const throughEditor = () => editor.written.map(({ path }) => path).filter((path) => path.startsWith(cwd));
+  expect(throughEditor()).toEqual([]);
+  await writeFile(join(cwd, "go"), "");
+  await working;
+  await editor.prompt(other, write("/c.txt"));
+  expect(throughEditor()).toEqual([join(cwd, "c.txt")]);
+});
+
 test("sessions are listed, closed, loaded with their messages, resumed without them, and deleted", async () => {
   const { editor, id, cwd } = await session();
   const there = { sessionId: id, cwd, mcpServers: [] };

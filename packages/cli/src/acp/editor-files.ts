@@ -14,6 +14,7 @@ import {
 } from "deepwright";
 import { withMembers } from "deepwright/internal";
 import type { Editor } from "./editor.ts";
+import type { EditorTurns } from "./editor-turns.ts";
 
 /** Longer files are read from the disk alone. */
 const MOST_LETTERS = 2_000_000;
@@ -22,6 +23,7 @@ export interface Buffers {
   readonly editor: Editor;
   readonly sessionId: string;
   readonly directory: string;
+  readonly turns: EditorTurns;
   /** Nothing is asked before the editor knows the session. */
   isOpen(): boolean;
 }
@@ -70,13 +72,13 @@ function rawReader(
 /** The text of a buffer that is not as the file on disk; undefined: there is none. */
 async function unsavedText(
   disk: BackendProtocol,
-  { editor, sessionId, directory, isOpen }: Buffers,
+  { editor, sessionId, directory, turns, isOpen }: Buffers,
   path: string,
 ): Promise<string | undefined> {
   if (!isOpen() || !editor.readsFiles) return undefined;
   const onDisk = await diskText(disk, path);
   if (onDisk === undefined || onDisk.length > MOST_LETTERS) return undefined;
-  const text = await editor.textOf(sessionId, join(directory, path));
+  const text = await turns.request(() => editor.textOf(sessionId, join(directory, path)));
   return text === undefined || isSame(text, onDisk) ? undefined : text;
 }
 
@@ -111,13 +113,15 @@ const UNSAVED = (path: string): string =>
 /** The buffer shows the change; the disk has it already, so that an editor that refuses loses nothing. */
 async function shown<Result extends { readonly error?: string | undefined }>(
   disk: BackendProtocol,
-  { editor, sessionId, directory, isOpen }: Buffers,
+  { editor, sessionId, directory, turns, isOpen }: Buffers,
   path: string,
   result: Result,
 ): Promise<Result> {
   if (result.error !== undefined || !isOpen() || !editor.writesFiles) return result;
   const text = await diskText(disk, path);
   if (text !== undefined)
-    await editor.writeText(sessionId, join(directory, path), text).catch(() => undefined);
+    await turns
+      .request(() => editor.writeText(sessionId, join(directory, path), text))
+      .catch(() => undefined);
   return result;
 }

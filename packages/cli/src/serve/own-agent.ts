@@ -74,6 +74,8 @@ export interface OwnAgentOptions extends ModelWish, Pick<ApprovalModesOptions, "
 export interface EditorParts {
   /** The files of the directory with the texts of open buffers. */
   readonly files: (disk: BackendProtocol) => BackendProtocol;
+  /** Middleware for the agent and its subagents. */
+  readonly guard: object;
   /** Commands in terminals of the editor, without a sandbox; absent: in ours. */
   readonly commands?: Commands;
 }
@@ -119,10 +121,12 @@ export async function openOwnAgent(
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const modes = modesFor({ initial: initial ?? settings.mode, rules, save }, commands);
   const { mode: _, ...withoutMode } = settings;
+  const guards = editor ? [modes.guard, editor.guard] : [modes.guard];
+  const inFront = [...guards, ...(await modelGuard(wish, choice, model))];
   const additions = agentAdditions(
     library,
     { ...set, settings: withoutMode },
-    { agents: own.agents, models, mcp, inFront: [modes.guard, ...(await modelGuard(wish, choice, model))] },
+    { agents: own.agents, models, mcp, inFront },
   );
   const web = await openWebTools(sandbox.hosts, placeOf(sandbox), process.env);
   const agent = library.createDeepAgent({
