@@ -1,11 +1,12 @@
 // Bundles the packages of others that our programs load at their start. Tests start programs hundreds of times, and
 // finding and compiling these modules one by one is a fifth of each start.
 import { isBuiltin } from "node:module";
+import { join } from "node:path";
 import { build } from "esbuild";
 
 /** ES modules only: a bundle of CommonJS has no named exports. */
 const VENDORED =
-  /^(?:@langchain\/[^/]+|langchain|langsmith|zod|@anthropic-ai\/sdk|openai|ollama|@modelcontextprotocol\/sdk)(?:\/|$)/;
+  /^(?:@langchain\/[^/]+|langchain|langsmith|zod|@anthropic-ai\/sdk|openai|ollama|@modelcontextprotocol\/sdk|unbash|@cfworker\/json-schema|js-tiktoken|yaml)(?:\/|$)/;
 
 export const isVendored = (specifier) => VENDORED.test(specifier);
 
@@ -35,6 +36,8 @@ export async function vendor(specifiers, outdir, root) {
     bundle: true,
     splitting: true,
     conditions: [],
+    // Its other form is CommonJS in seventy files.
+    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
     plugins: [vendored],
     format: "esm",
     platform: "node",
