@@ -121,8 +121,7 @@ export async function openOwnAgent(
   const { middleware, ...known } = knowledgeOptions(library, { console, workplace });
   const modes = modesFor({ initial: initial ?? settings.mode, rules, save }, commands);
   const { mode: _, ...withoutMode } = settings;
-  const guards = editor ? [modes.guard, editor.guard] : [modes.guard];
-  const inFront = [...guards, ...(await modelGuard(wish, choice, model))];
+  const inFront = [modes.guard, ...(await otherGuards({ ...wish, editor }, choice, model))];
   const additions = agentAdditions(
     library,
     { ...set, settings: withoutMode },
@@ -168,16 +167,20 @@ async function warnOf(directory: string, console: Console): Promise<void> {
   if (warning !== undefined) console.line(console.colours.yellow(safeLine(warning)));
 }
 
-/** Models of servers on this machine and of providers with a key. */
-async function modelGuard(
-  { offersModels }: OwnAgentOptions,
+/** The editor's, and that of the models of servers on this machine and of providers with a key. */
+async function otherGuards(
+  {
+    offersModels,
+    editor,
+  }: Pick<OwnAgentOptions, "offersModels"> & { readonly editor: EditorParts | undefined },
   choice: ModelChoice,
   model: unknown,
 ): Promise<readonly object[]> {
-  if (!offersModels) return [];
+  const guards = editor ? [editor.guard] : [];
+  if (!offersModels) return guards;
   const { offeredModels } = await import("./offered-models.ts");
   const others = await offeredModels(modelName(choice), process.env);
-  return Object.keys(others).length === 0 ? [] : [new ModelChoices({ model, others }).guard];
+  return Object.keys(others).length === 0 ? guards : [...guards, new ModelChoices({ model, others }).guard];
 }
 
 function withBuffers(files: DirectoryFiles, editor: EditorParts | undefined): DirectoryFiles {
