@@ -183,9 +183,16 @@ it("ends after 25 model calls", async () => {
   const end = (await all(streamEvents(agent, HELLO))).at(-1)?.data;
   expect(end).toMatchObject({ status: "success", outcome: { kind: "budget", allowed: 25 } });
   expect(model.callCount).toBe(25);
-  const short = await build(() => callTool("ls", { path: `/${++turn}` }), { maxSteps: 3, threadId: "u" });
+  // Three calls of the agent, and three of each task of its subagent.
+  const short = await build(
+    ({ messages }) =>
+      messages.find((message) => message.getType() === "human")?.text === "Go."
+        ? callTool("task", { description: `Look at ${++turn}.`, subagent_type: "general-purpose" })
+        : callTool("ls", { path: `/${++turn}` }),
+    { maxSteps: 3, threadId: "u" },
+  );
   await all(streamEvents(short.agent, HELLO));
-  expect(short.model.callCount).toBe(3);
+  expect(short.model.callCount).toBe(3 + 3 * 3);
 });
 
 it.each(["os", "none"] as const)("commands inherit no environment and are cut (%s)", async (sandbox) => {

@@ -68,7 +68,7 @@ export interface BuildAgentOptions {
   readonly sandbox?: "os" | "none" | null;
   /** Environment variables of commands. They inherit none from this process. */
   readonly env?: Readonly<Record<string, string>> | null;
-  /** Model calls of a run, including those of its subagents. Default 25. */
+  /** Model calls of the agent itself in a run; each task of a subagent has as many of its own. Default 25. */
   readonly maxSteps?: number | null;
   /** Seconds a command may take. Default 60. */
   readonly commandTimeout?: number | null;
@@ -124,7 +124,7 @@ export async function buildAgent(options: BuildAgentOptions): Promise<AppAgent> 
       interruptOn: (options.withHitl ?? true) ? asking(true) : null,
       subagents: team(options, workspace.skills),
       checkpointer: options.checkpointer ?? null,
-      budget: { maxSteps: options.maxSteps ?? 25 },
+      budget: { maxStepsPerAgent: options.maxSteps ?? 25 },
     });
     const { close } = workspace;
     const own = { threadId: options.threadId ?? undefined, close, [Symbol.asyncDispose]: close };

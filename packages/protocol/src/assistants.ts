@@ -150,6 +150,10 @@ const limit = z.number().nullable().describe("null: there is no such limit.");
 /** null where an agent of another library does not say it, or nobody knows. */
 export const agentFacts = z.object({
   model: z.string().nullable(),
+  directory: z
+    .string()
+    .nullable()
+    .describe("The directory that the agent works in, for the owner of the machine."),
   window: z.number().int().nullable().describe("Tokens that a request may have."),
   tokens: z
     .object({ instructions: z.number(), tools: z.number(), mcp_tools: z.number() })
@@ -160,7 +164,13 @@ export const agentFacts = z.object({
     .nullable()
     .describe("Dollars per million tokens."),
   budget: z
-    .object({ max_tokens: limit, max_cost: limit, max_steps: limit, max_seconds: limit })
+    .object({
+      max_tokens: limit,
+      max_cost: limit,
+      max_steps: limit,
+      max_steps_per_agent: limit,
+      max_seconds: limit,
+    })
     .nullable()
     .describe("Limits of one run; null: usage is not counted."),
   choices: z
@@ -171,13 +181,14 @@ export const agentFacts = z.object({
         .nullable()
         .describe("The mode of a run that names none; null: the agent has no modes."),
       models: z.array(z.object({ name: z.string(), is_priced: z.boolean() })),
+      agent_kinds: z.array(z.string()).describe("The first is the kind of a run that names none."),
       budget: z.boolean(),
       rules: z
         .array(z.enum(["thread", "project"]))
         .describe("For how long calls can be allowed: `allow` of an answer, `approval_rules` of a run."),
     })
     .describe(
-      "What a run may be begun with: `approval_mode`, `run_model` and `run_budget` in `config.configurable`.",
+      "What a run may be begun with: `approval_mode`, `run_model`, `agent_kind` and `run_budget` in `config.configurable`.",
     ),
 });
 export type AgentFacts = z.infer<typeof agentFacts>;

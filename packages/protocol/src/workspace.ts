@@ -2,7 +2,16 @@
 import { z } from "zod";
 import { filePath } from "./thread-work.ts";
 
-export const listWorkspaceQuery = z.object({
+/** An agent of a server whose agents work in different directories. */
+export const inDirectoryOf = z.object({
+  assistant_id: z
+    .string()
+    .max(128)
+    .optional()
+    .describe("The agent or assistant whose directory is meant. Default: the first agent of the server."),
+});
+
+export const listWorkspaceQuery = inDirectoryOf.extend({
   path: filePath.default("/").describe("The directory."),
   after: z.string().max(4096).optional().describe("`next` of the page before."),
 });
@@ -20,7 +29,7 @@ export const workspaceEntries = z.object({
 });
 export type WorkspaceEntries = z.infer<typeof workspaceEntries>;
 
-export const readWorkspaceQuery = z.object({ path: filePath });
+export const readWorkspaceQuery = inDirectoryOf.extend({ path: filePath });
 
 export const saveWorkspaceFile = z.object({ path: filePath, content: z.string().max(8 * 1024 * 1024) });
 export type SaveWorkspaceFile = z.infer<typeof saveWorkspaceFile>;

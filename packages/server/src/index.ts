@@ -1,5 +1,6 @@
 /** Agents as a service: `createApp` is a function from requests to answers, `serve` puts it on a port. */
 
+export { AGENT_KIND_KEY, AgentKinds, type AgentKindsOptions } from "./agent-facts/agent-kinds.ts";
 export { ModelChoices, type ModelChoicesOptions, RUN_MODEL_KEY } from "./agent-facts/model-choices.ts";
 export type { AgentRegistry, AgentSource } from "./agents/registry.ts";
 export type { ApprovalLinkOptions } from "./approval-links/approval-links.ts";

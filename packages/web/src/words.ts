@@ -78,6 +78,12 @@ export const words = {
   archived: "Archived",
   showArchived: "Archive",
   byAgent: "By agent",
+  byDirectory: "By directory",
+  directory: "Directory",
+  inDirectory: (directory: string) => `in ${directory}`,
+  newThreadIn: (directory: string) => `New thread in ${directory}`,
+  agentGone:
+    "This server does not have the agent of this thread. Start it with the directory or the file of the agent.",
   otherAgents: "Other agents",
   delete: "Delete",
   threadDeleted: (title: string) => `“${title}” is deleted.`,

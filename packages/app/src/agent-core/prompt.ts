@@ -5,7 +5,8 @@ import { ConfigurationError } from "deepwright";
 /** `cowork`: side by side with a person. `acp`: leads subagents and puts together what they bring. */
 export type AgentMode = "cowork" | "acp";
 
-const WORDS: Readonly<Record<AgentMode, string>> = {
+/** Words for the system prompt by mode; the usual mode first. */
+export const MODE_WORDS: Readonly<Record<AgentMode, string>> = {
   cowork: `You work side by side with the user, in a directory of theirs. They see what you do and can step in at any time.
 Look before you change anything. Take small steps, and say in a line what a change is for before you make it.
 When something is unclear and a look at the files does not settle it, ask. When the work is done, say what changed and what you did not check.`,
@@ -16,13 +17,13 @@ Two parts must not change the same file. Check what comes back before you build 
 
 /** Names the directory, and not where on the machine it lies. */
 export function modePrompt(mode: AgentMode, workspaceDir: string): string {
-  return `${WORDS[checkedMode(mode)]}\n\nThe workspace is the directory "${directoryName(workspaceDir)}", which file paths call \`/\`.`;
+  return `${MODE_WORDS[checkedMode(mode)]}\n\nThe workspace is the directory "${directoryName(workspaceDir)}", which file paths call \`/\`.`;
 }
 
 export function checkedMode(mode: AgentMode): AgentMode {
-  if (Object.hasOwn(WORDS, mode)) return mode;
+  if (Object.hasOwn(MODE_WORDS, mode)) return mode;
   throw new ConfigurationError("INVALID_OPTION", `There is no mode '${String(mode)}'.`, {
-    hint: `The modes are: ${Object.keys(WORDS).join(", ")}.`,
+    hint: `The modes are: ${Object.keys(MODE_WORDS).join(", ")}.`,
   });
 }
 

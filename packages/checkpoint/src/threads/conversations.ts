@@ -17,7 +17,7 @@ export interface ConversationScope {
   /** The directory the thread worked in. */
   readonly cwd?: string;
   /** A further condition, e.g. how its id begins. */
-  readonly where?: (facts: ThreadFacts) => boolean;
+  readonly where?: (facts: ThreadFacts) => boolean | Promise<boolean>;
   /** Sources that share it share their claims. Default: the directory. */
   readonly claimScope?: string;
 }
@@ -136,7 +136,7 @@ class SaverConversations implements ConversationSource {
       });
       for (const facts of page) {
         if (facts.updatedAt <= since) return;
-        if (this.matches(facts)) yield facts;
+        if (await this.matches(facts)) yield facts;
       }
       const last = page.at(-1);
       if (!last || page.length < PAGE) return;
@@ -146,12 +146,12 @@ class SaverConversations implements ConversationSource {
 
   private async inScope(threadId: string): Promise<ThreadFacts | undefined> {
     const facts = isId(threadId) ? await this.saver.storage.thread(threadId) : undefined;
-    return facts && this.matches(facts) ? facts : undefined;
+    return facts && (await this.matches(facts)) ? facts : undefined;
   }
 
-  private matches(facts: ThreadFacts): boolean {
+  private async matches(facts: ThreadFacts): Promise<boolean> {
     const { cwd, where } = this.scope;
-    return (cwd === undefined || facts.cwd === cwd) && (where?.(facts) ?? true);
+    return (cwd === undefined || facts.cwd === cwd) && ((await where?.(facts)) ?? true);
   }
 
   private async head(reader: StateReader, threadId: string): Promise<StoredState | undefined> {

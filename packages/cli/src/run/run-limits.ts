@@ -13,6 +13,8 @@ export interface RawLimits {
 export interface Limits {
   /** Model calls. */
   readonly maxSteps?: number;
+  /** Model calls of each agent itself; only settings have it. */
+  readonly maxStepsPerAgent?: number;
   /** Dollars. */
   readonly maxCost?: number;
   readonly maxTokens?: number;

@@ -25,6 +25,7 @@ export async function settingsOfHost(
 ): Promise<SettingsOfHost> {
   const memory = await memoryOfHost(own, directory, env);
   return {
+    directory,
     facts: async () => ({
       ...rulesOf(own),
       directory,

@@ -73,7 +73,7 @@ async function stateOf({ path, shown, isOwn }: Place, backend: BackendProtocol, 
 async function propose(
   { choice }: OwnAgent,
   directory: string,
-  { saver, signal }: Parameters<SettingsOfHost["propose"]>[0],
+  { saver, isOfAgent, signal }: Parameters<SettingsOfHost["propose"]>[0],
   env: NodeJS.ProcessEnv,
 ): ReturnType<SettingsOfHost["propose"]> {
   const [{ createConsolidationAgent }, { conversationsOf }, model, { backend }] = await Promise.all([
@@ -85,7 +85,10 @@ async function propose(
   const before = await textIn(backend);
   const agent = createConsolidationAgent({
     model,
-    conversations: conversationsOf(saver, { claimScope: directory }),
+    conversations: conversationsOf(saver, {
+      claimScope: directory,
+      where: ({ threadId }) => isOfAgent(threadId),
+    }),
     memory: [MEMORY_FILE],
     backend,
   });

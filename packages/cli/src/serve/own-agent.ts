@@ -1,7 +1,7 @@
 /** The agent that is served without a file: the one of `deepwright run`, in the current directory. */
 import { randomUUID } from "node:crypto";
 import type { Mcp } from "@deepwright/mcp";
-import { ApprovalModes, type ApprovalModesOptions, ModelChoices } from "@deepwright/server";
+import { AgentKinds, ApprovalModes, type ApprovalModesOptions, ModelChoices } from "@deepwright/server";
 import type { BackendProtocol, InterruptOnConfig } from "deepwright";
 import { isAttended } from "../approval/approver.ts";
 import { boundSandboxOfServer } from "../commands/bound-sandbox.ts";
@@ -20,7 +20,7 @@ import { agentAdditions, loadNamedModels } from "../run/agent-additions.ts";
 import { directoryWarning } from "../run/directory.ts";
 import { knowledgeLine } from "../run/knowledge.ts";
 import { ASKING, knowledgeOptions, OWN_DIRECTORY, SOME_COMMANDS } from "../run/make-agent.ts";
-import { budgetOf } from "../run/run-limits.ts";
+import { budgetOf, type Limits } from "../run/run-limits.ts";
 import { type AskTrust, openRunSettings, openUserFiles } from "../run/run-settings.ts";
 import { type DirectoryFiles, openDirectory, openWorkplace, type Workplace } from "../run/workplace.ts";
 import type { CommandJudge } from "../settings/command-rules.ts";
@@ -56,10 +56,10 @@ export interface OwnAgent {
 
 export interface OwnAgentOptions extends ModelWish, Pick<ApprovalModesOptions, "initial" | "rules" | "save"> {
   readonly mcp?: boolean;
-  /** Whether usage is counted without a budget, too. Default false. */
-  readonly countsUsage?: boolean;
-  /** Whether a run may be begun with another model that this machine can use. Default false. */
-  readonly offersModels?: boolean;
+  /** Limits of a run where the settings have no such limit. Absent: usage is counted only with a budget of the settings. */
+  readonly budget?: Limits;
+  /** Whether a run may be begun as another kind of agent, or with another model that this machine can use. Default false. */
+  readonly offersChoices?: boolean;
   /** Whether questions may be put to the terminal while it starts. Default: where somebody is there. */
   readonly mayAsk?: boolean;
   readonly effort?: Effort;
@@ -136,6 +136,7 @@ export async function openOwnAgent(
     ...additions.options,
     middleware: [
       ...[...middleware, ...additions.middleware, ...runHooks(set.hooks)],
+      ...(await kindGuard(wish)),
       boundSandboxOfServer(sandbox),
     ],
     systemPrompt: { suffix: promptWords(additions.words, commands !== undefined) },
@@ -143,7 +144,7 @@ export async function openOwnAgent(
       modes.gate({ ...questions(sandbox, commands, set.judge), ...web.interruptOn, ...mcp?.interruptOn }),
       set.hooks,
     ),
-    ...((settings.budget || wish.countsUsage) && { budget: budgetOf(settings.budget ?? {}, choice) ?? {} }),
+    ...budgetFor(settings.budget, wish.budget, choice),
   } as never);
   return {
     agent,
@@ -170,17 +171,28 @@ async function warnOf(directory: string, console: Console): Promise<void> {
 /** The editor's, and that of the models of servers on this machine and of providers with a key. */
 async function otherGuards(
   {
-    offersModels,
+    offersChoices,
     editor,
-  }: Pick<OwnAgentOptions, "offersModels"> & { readonly editor: EditorParts | undefined },
+  }: Pick<OwnAgentOptions, "offersChoices"> & { readonly editor: EditorParts | undefined },
   choice: ModelChoice,
   model: unknown,
 ): Promise<readonly object[]> {
   const guards = editor ? [editor.guard] : [];
-  if (!offersModels) return guards;
+  if (!offersChoices) return guards;
   const { offeredModels } = await import("./offered-models.ts");
   const others = await offeredModels(modelName(choice), process.env);
   return Object.keys(others).length === 0 ? guards : [...guards, new ModelChoices({ model, others }).guard];
+}
+
+function budgetFor(own: Settings["budget"], usual: Limits | undefined, choice: ModelChoice): object {
+  return own || usual ? { budget: budgetOf({ ...usual, ...own }, choice) ?? {} } : {};
+}
+
+/** Side by side with a person, or leading subagents. */
+async function kindGuard({ offersChoices }: OwnAgentOptions): Promise<readonly object[]> {
+  if (!offersChoices) return [];
+  const { MODE_WORDS } = await import("@deepwright/app");
+  return [new AgentKinds({ words: MODE_WORDS }).guard];
 }
 
 function withBuffers(files: DirectoryFiles, editor: EditorParts | undefined): DirectoryFiles {

@@ -20,6 +20,8 @@ export interface RawServeOptions {
   readonly key?: string;
   /** False with --no-open. */
   readonly open?: boolean;
+  /** Directories of the CLI's own agent, each with an agent of its own. */
+  readonly in?: readonly string[];
   readonly model?: string;
   readonly baseUrl?: string;
   /** False with --no-mcp. */
@@ -33,6 +35,11 @@ export function addServe(program: Command, handler: ServeHandler): void {
     .command("serve")
     .description("serve agents over HTTP")
     .argument("[file]", "deepwright.config.ts, .js or .mjs, or a langgraph.json; it runs as a program")
+    .option(
+      "--in <dir>",
+      "a directory for the CLI's own agent (default: the current one); may be repeated",
+      (value: string, before: readonly string[] = []) => [...before, value],
+    )
     .option("--port <number>", "the port (default: 2024); 0 for any free port")
     .option("--host <address>", "the address to listen on (default: 127.0.0.1); others need authentication")
     .addOption(
@@ -70,17 +77,19 @@ export function addServe(program: Command, handler: ServeHandler): void {
 }
 
 const HELP = `Without a file the CLI's own agent is served as 'agent'. It works in the current directory; changes and commands
-wait for approval. A deepwright.config.ts or langgraph.json in the current directory runs only if you name it, or
-agree to it at the terminal.
+wait for approval. With several --in, each directory has an agent of its own, with its own trust, settings and
+permissions. A deepwright.config.ts or langgraph.json in the current directory runs only if you name it, or agree to
+it at the terminal.
 
 Every request needs the token. It is shown when it is made, and stored in server-token in DEEPWRIGHT_HOME
 (default: ~/.deepwright). DEEPWRIGHT_SERVER_TOKEN replaces it. To listen beyond this machine, set it, or set token or
-authenticate in the file. Data: --db, the file, DATABASE_URL, else a file for this directory in servers in
-DEEPWRIGHT_HOME.
+authenticate in the file. Data: --db, the file, DATABASE_URL, else a file for the directory in servers in
+DEEPWRIGHT_HOME; with several --in, for the first of them.
 
 Ctrl-C and SIGTERM wait for runs to pause (at most 30 seconds) and exit with 0; a second signal quits at once.
 
 Examples:
   deepwright serve
+  deepwright serve --in ~/shop --in ~/blog
   deepwright serve deepwright.config.ts --port 8080
   DATABASE_URL=postgres://… deepwright serve langgraph.json --role worker`;

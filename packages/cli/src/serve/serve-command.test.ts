@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { cp, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
+import { cp, mkdir, readdir, readFile, realpath, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join, resolve } from "node:path";
@@ -235,6 +235,68 @@ test("a command of the CLI's own agent waits for approval, runs in a sandbox on 
   await streamed(clientOf(await started(database, other, env)), waiting, { command: approval });
   expect([await readdir(one), await readdir(other)]).toEqual([["made.txt"], []]);
   expect(told()).toContain("for another sandbox or directory");
+});
+
+test("of several directories each has an agent of its own: with its files, approvals and undo, as a team whose subagents ask, and 25 model calls", async () => {
+  const [one, two] = [await directoryWith({ "one.md": "1\n" }), await directoryWith({ "two.md": "2\n" })];
+  const ask = (name: string, args: Record<string, unknown>) => ({ call: { name, args } });
+  const provider = await providerServer([
+    ask("task", { description: "Write it.", subagent_type: "general-purpose" }),
+    ask("write_file", { file_path: "/made.md", content: "made\n" }),
+    { text: ["Made."] },
+    { text: ["All is done."] },
+    ...Array.from({ length: 30 }, (_, at) => ask("ls", { path: `/${at}` })),
+  ]);
+  onTestFinished(() => provider.close());
+  const env = { ANTHROPIC_API_KEY: "key-key-key", ANTHROPIC_BASE_URL: provider.url };
+  const { url, token, lines } = await started(["--in", one, "--in", two, "--in", one], two, env);
+  const [, first, second] = /Agents: (\S+), (\S+)\n/.exec(lines()) as unknown as [string, string, string];
+  expect(first).toBe("agent");
+  expect(lines()).toContain(`Agent ${second}, in ${await realpath(two)}:`);
+  const call = async (path: string, body?: object): Promise<any> => {
+    const headers = { "x-api-key": token as string, "content-type": "application/json" };
+    const request = body ? { method: "POST", headers, body: JSON.stringify(body) } : { headers };
+    return (await fetch(`${url}${path}`, request)).json();
+  };
+  expect(await call(`/assistants/${second}/facts`)).toMatchObject({
+    directory: await realpath(two),
+    budget: { max_steps: null, max_steps_per_agent: 25 },
+    choices: { agent_kinds: ["cowork", "acp"] },
+  });
+  const client = new Client({ apiUrl: url, apiKey: token as string });
+  const { thread_id: id } = await client.threads.create();
+  // The provider of the test only streams.
+  const run = async (payload: object) => {
+    const config = { configurable: { agent_kind: "acp" } };
+    const options = { ...payload, config, streamMode: ["values", "messages-tuple"] as never };
+    for await (const { event, data } of client.runs.stream(id, second, options))
+      if (event === "error") throw new Error(JSON.stringify(data));
+  };
+  const says = (content: string) => ({ input: { messages: [{ role: "user", content }] } });
+  await run(says("Make it"));
+  expect(await client.threads.get(id)).toMatchObject({ status: "interrupted" });
+  const systems = provider.asked().map(({ body }) => JSON.stringify(body.system));
+  expect(systems.map((text) => text.includes("You lead a group of subagents"))).toEqual([true, false]);
+  await run({ command: { resume: { decisions: [{ type: "approve" }] } } });
+  expect([await readdir(one), await readdir(two)]).toEqual([["one.md"], ["made.md", "two.md"]]);
+  const paths = async (agent: string) =>
+    (await call(`/workspace/files?assistant_id=${agent}`)).entries.map(({ path }: { path: string }) => path);
+  expect([await paths(first), await paths(second)]).toEqual([["/one.md"], ["/made.md", "/two.md"]]);
+  expect((await call(`/threads/${id}/files/blame?path=/made.md`)).lines).toMatchObject([{ text: "made" }]);
+  const undone = await call(`/threads/${id}/restore`, { path: "/made.md" });
+  expect(undone.restored).toMatchObject([{ path: "/made.md" }]);
+  expect(await readdir(two)).toEqual(["two.md"]);
+
+  const before = provider.asked().length;
+  await run(says("Look everywhere"));
+  expect(provider.asked()).toHaveLength(before + 25);
+  const { values } = await client.threads.getState<{ outcome?: object }>(id);
+  expect(values.outcome).toMatchObject({ kind: "budget", used: 25, allowed: 25 });
+  await run(says("Continue."));
+  expect(provider.asked().length).toBeGreaterThan(before + 25);
+
+  const { code, stderr } = await runBinary(["serve", "x.mjs", "--in", one], { cwd: two });
+  expect([code, stderr]).toEqual([2, expect.stringContaining("--in is for the CLI's own agent")]);
 });
 
 test("with DATABASE_URL one process begins runs and others execute them, also what a killed one left", async () => {

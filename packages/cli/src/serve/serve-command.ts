@@ -23,7 +23,7 @@ export async function serveCommand(file: string | undefined, raw: RawServeOption
   // A server outlives the reader of its lines.
   process.stderr.on("error", () => {});
   const given = { ...givenOptions(raw), ...(await tlsOf(raw)) };
-  const served = await whatToServe(file, raw, console, rulesOf);
+  const served = await whatToServe(file, raw, console, partsForPage);
   const placed = withPlaces({ ...served.options, ...given }, served.directory);
   const options = raw.studio ? withStudio(placed) : placed;
   const { serve } = await import("@deepwright/server");
@@ -92,27 +92,26 @@ interface Served {
   close(): Promise<void>;
 }
 
+/** `more`: what only a server with a page needs of the CLI's own agent in a directory. */
 export async function whatToServe(
   file: string | undefined,
-  raw: Pick<RawServeOptions, "model" | "baseUrl" | "mcp">,
+  raw: Pick<RawServeOptions, "model" | "baseUrl" | "mcp" | "in">,
   console: Console,
-  rules: (directory: string) => Promise<Pick<OwnAgentOptions, "rules" | "save">> = async () => ({}),
+  more: (directory: string) => Promise<Partial<OwnAgentOptions>> = async () => ({}),
 ): Promise<Served> {
-  const named = file ?? (await agreedConfig());
+  const { in: places, ...wish } = raw;
+  if (file !== undefined && places !== undefined)
+    throw usageError("--in is for the CLI's own agent; the agents of a file say themselves where they work.");
+  const named = file ?? (places === undefined ? await agreedConfig() : undefined);
   if (named === undefined) {
-    const { openOwnAgent } = await import("./own-agent.ts");
-    const directory = await realDirectory(".");
-    const wish = { ...raw, countsUsage: true, offersModels: true, ...(await rules(directory)) };
-    const own = await openOwnAgent(directory, wish, console);
-    const { settingsOfHost } = await import("./host-settings.ts");
-    const settings = await settingsOfHost(own, directory, process.env);
-    const options = {
-      agents: { agent: own.agent },
-      workspace: own.files,
-      restoreRoots: [directory],
-      settings,
-    };
-    return { options, directory, close: own.close };
+    const { openOwnAgents } = await import("./own-agents.ts");
+    const directories = [...new Set(await Promise.all((places ?? ["."]).map(realDirectory)))];
+    const own = await openOwnAgents(
+      directories,
+      async (directory) => ({ ...wish, budget: {}, offersChoices: true, ...(await more(directory)) }),
+      console,
+    );
+    return { ...own, directory: directories[0] as string };
   }
   if (raw.model !== undefined || raw.baseUrl !== undefined)
     throw usageError(
@@ -123,10 +122,14 @@ export async function whatToServe(
   return { options, directory: await realDirectory(dirname(resolve(named))), close: async () => {} };
 }
 
-/** Permissions that a person gave for the directory, in the terminal or on the page. */
-async function rulesOf(directory: string): Promise<Pick<OwnAgentOptions, "rules" | "save">> {
+/** Model calls of an agent itself before it asks whether to go on. */
+const STEPS = 25;
+
+/** Limits, and permissions that a person gave for the directory, in the terminal or on the page. */
+async function partsForPage(directory: string): Promise<Pick<OwnAgentOptions, "budget" | "rules" | "save">> {
   const { loadRules, saveRule } = await import("../app/session/project-rules.ts");
   return {
+    budget: { maxStepsPerAgent: STEPS },
     rules: await loadRules(directory, process.env),
     save: (rule) => saveRule(rule, directory, process.env),
   };

@@ -125,6 +125,13 @@ export const settingsSchema = z.strictObject({
   budget: z
     .strictObject({
       maxSteps: z.int().positive().optional().describe("Model calls of a run."),
+      maxStepsPerAgent: z
+        .int()
+        .positive()
+        .optional()
+        .describe(
+          "Model calls of the agent itself in a run; each task of a subagent has as many of its own. Default of `deepwright serve`: 25.",
+        ),
       maxCost: z.number().positive().optional().describe("Dollars a run may cost."),
       maxTokens: z.int().positive().optional().describe("Tokens in and out of a run."),
       maxSeconds: z

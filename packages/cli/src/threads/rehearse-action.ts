@@ -69,7 +69,8 @@ async function rulesIn(path: string): Promise<Rules> {
     throw usageError(
       `'${safeLine(path)}' has '${safeLine(other)}', and only 'permissions', 'commands' and 'budget' are rehearsed.`,
     );
-  if (written.budget?.maxCost !== undefined || written.budget?.maxSeconds !== undefined)
+  const { maxCost, maxSeconds, maxStepsPerAgent } = written.budget ?? {};
+  if ([maxCost, maxSeconds, maxStepsPerAgent].some((limit) => limit !== undefined))
     throw usageError(
       `Of the budget in '${safeLine(path)}' only 'maxSteps' and 'maxTokens' can be rehearsed.`,
     );

@@ -133,6 +133,8 @@ export class Ledger {
     const chain = this.#chain();
     for (;;) {
       signal?.throwIfAborted();
+      const tooMany = this.#tooManyOfItsOwn();
+      if (tooMany !== undefined) return tooMany;
       const refusing = chain.find((ledger) => ledger.#refusal(need) !== undefined);
       if (refusing !== undefined) return refusing.#refuse(need);
       const full = chain.find((ledger) => !ledger.#hasRoom(need));
@@ -218,6 +220,16 @@ export class Ledger {
     this.#inFlight += sign;
     this.#reservedTokens += sign * need.tokens;
     this.#reservedCost += sign * need.cost;
+  }
+
+  /** The nearest limit on calls of one agent counts; calls of agents inside this one do not. */
+  #tooManyOfItsOwn(): Refusal | undefined {
+    const allowed =
+      this.#chain()
+        .map((ledger) => ledger.#limits?.maxStepsPerAgent ?? Infinity)
+        .find((limit) => limit < Infinity) ?? Infinity;
+    const used = this.#agents[this.#key]?.calls ?? 0;
+    return used < allowed ? undefined : { limit: "steps", used, allowed, owner: this.agentPath };
   }
 
   /** The reason why the call cannot be made even if calls in flight use nothing; otherwise undefined. */

@@ -12,6 +12,8 @@ export interface Budget {
   readonly maxCost?: number | null;
   /** Model calls. */
   readonly maxSteps?: number | null;
+  /** Model calls of one agent itself, in each run: those of its subagents do not count, and each of them has this limit, too. */
+  readonly maxStepsPerAgent?: number | null;
   /** Wall-clock time in which the run is at work; waiting for a person does not count. */
   readonly maxSeconds?: number | null;
   /** Prices by model name. They come before the built-in prices. */
@@ -22,11 +24,12 @@ export interface Limits {
   readonly maxTokens: number;
   readonly maxCost: number;
   readonly maxSteps: number;
+  readonly maxStepsPerAgent: number;
   readonly maxSeconds: number;
   readonly prices: ModelPrices;
 }
 
-const AMOUNTS = ["maxTokens", "maxCost", "maxSteps", "maxSeconds"] as const;
+const AMOUNTS = ["maxTokens", "maxCost", "maxSteps", "maxSeconds", "maxStepsPerAgent"] as const;
 const NAMES: readonly string[] = [...AMOUNTS, "prices"];
 
 /** Throws when it is no budget; undefined when there is none. */
@@ -36,14 +39,9 @@ export function limitsOf(budget: unknown): Limits | undefined {
     throw invalid("The option 'budget' must be an object.");
   checkNames("budget", budget, NAMES);
   const { prices, ...given } = budget as Budget;
-  const [maxTokens, maxCost, maxSteps, maxSeconds] = AMOUNTS.map((name) => amount(name, given[name])) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const limits = Object.fromEntries(AMOUNTS.map((name) => [name, amount(name, given[name])]));
   checkDurations({ unit: "seconds", unlimited: true, zero: true }, { "budget.maxSeconds": given.maxSeconds });
-  return { maxTokens, maxCost, maxSteps, maxSeconds, prices: pricesOf(prices) };
+  return { ...(limits as Record<(typeof AMOUNTS)[number], number>), prices: pricesOf(prices) };
 }
 
 function amount(name: string, value: unknown): number {

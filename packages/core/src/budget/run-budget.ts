@@ -13,6 +13,7 @@ export function lowered(limits: Limits | undefined, given: unknown): Limits | un
     maxTokens: Math.min(limits.maxTokens, own.maxTokens),
     maxCost: Math.min(limits.maxCost, own.maxCost),
     maxSteps: Math.min(limits.maxSteps, own.maxSteps),
+    maxStepsPerAgent: Math.min(limits.maxStepsPerAgent, own.maxStepsPerAgent),
     maxSeconds: Math.min(limits.maxSeconds, own.maxSeconds),
     prices: limits.prices,
   };

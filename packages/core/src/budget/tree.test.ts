@@ -134,6 +134,35 @@ test("a subagent at the limit hands its work and the reason to its parent, which
   expect(outcome).toMatchObject({ kind: "budget", agentPath: [], used: 3, allowed: 3 });
 });
 
+test("a limit for each agent counts its own calls alone, also across an approval; subagents have it, too, or their own", async () => {
+  const own = [1, 2].map(() => callTool("task", { description: "Go.", subagent_type: "one" }));
+  const stuck = model([...own, callTool("task", { description: "Go.", subagent_type: "two" }), ...work(9)]);
+  const child = { description: "Works.", systemPrompt: "Work.", tools: [noop] };
+  const [one, two] = [model([...work(3), ...work(1)]), model(work(9))];
+  const parent = agentOf({
+    model: stuck,
+    tools: [noop],
+    subagents: [
+      { ...child, name: "one", model: one as never },
+      { ...child, name: "two", model: two as never, budget: { maxStepsPerAgent: 2 } },
+    ],
+    interruptOn: { task: true },
+    checkpointer: new MemorySaver(),
+    budget: { maxStepsPerAgent: 4 },
+  });
+  let { outcome, messages, ...rest } = await parent.invoke(ask(), T);
+  while (rest.__interrupt__) {
+    const approve = new Command({ resume: { decisions: [{ type: "approve" }] } });
+    ({ outcome, messages, ...rest } = await parent.invoke(approve, T));
+  }
+  expect([stuck, one, two].map(({ callCount }) => callCount)).toEqual([4, 6, 2]);
+  expect(outcome).toMatchObject({ kind: "budget", used: 4, allowed: 4, usage: { calls: 12 } });
+  expect(JSON.stringify(messages)).toContain("The budget of 'two' of 2 model calls is used up");
+  // A new message begins a new count.
+  ({ outcome } = await parent.invoke(ask(), T));
+  expect([stuck.callCount, outcome.kind]).toEqual([8, "budget"]);
+});
+
 /** As many turns as a run of tools has, then an answer; no two requests at once see the same turn. */
 function bySteps(count: number) {
   return ({ messages }: ScriptedRequest): Turn => {

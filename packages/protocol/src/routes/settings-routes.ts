@@ -7,7 +7,7 @@ import {
   webhookDeliveries,
 } from "../settings/host-settings.ts";
 import { allowRule } from "../thread-work.ts";
-import { savedWorkspaceFile, saveWorkspaceFile } from "../workspace.ts";
+import { inDirectoryOf, savedWorkspaceFile, saveWorkspaceFile } from "../workspace.ts";
 import type { Route } from "./route.ts";
 
 export const settingsRoutes = [
@@ -16,6 +16,7 @@ export const settingsRoutes = [
     method: "GET",
     path: "/settings",
     summary: "Tells what is set up on the machine of the server. No value of a key is given.",
+    query: inDirectoryOf,
     answer: hostSettings,
     problems: ["NOT_SUPPORTED"],
     standard: false,
@@ -25,6 +26,7 @@ export const settingsRoutes = [
     method: "POST",
     path: "/settings/explain",
     summary: "Tells whether a path or a command would be allowed, and by which rule.",
+    query: inDirectoryOf,
     body: explainCall,
     answer: callExplanation,
     problems: ["NOT_SUPPORTED"],
@@ -35,6 +37,7 @@ export const settingsRoutes = [
     method: "POST",
     path: "/settings/allowed/forget",
     summary: "Takes back a call that was allowed in the directory: people are asked about it again.",
+    query: inDirectoryOf,
     body: allowRule,
     answer: "nothing",
     problems: ["NOT_FOUND", "NOT_SUPPORTED"],
@@ -56,6 +59,7 @@ export const settingsRoutes = [
     path: "/settings/memory",
     summary:
       "Replaces a memory file that is still as `If-Match` says, or creates it with `If-None-Match: *`.",
+    query: inDirectoryOf,
     body: saveWorkspaceFile,
     answer: savedWorkspaceFile,
     problems: ["NOT_FOUND", "CHANGED", "NOT_SUPPORTED"],
@@ -66,6 +70,7 @@ export const settingsRoutes = [
     method: "GET",
     path: "/settings/memory/proposals",
     summary: "Gives the changes of memory files that the last review of threads proposes.",
+    query: inDirectoryOf,
     answer: memoryProposals,
     problems: ["NOT_SUPPORTED"],
     standard: false,
@@ -75,6 +80,7 @@ export const settingsRoutes = [
     method: "POST",
     path: "/settings/memory/proposals",
     summary: "Begins a review of threads that proposes changes of memory files, and changes none.",
+    query: inDirectoryOf,
     answer: memoryProposals,
     problems: ["NOT_SUPPORTED"],
     standard: false,

@@ -1,4 +1,5 @@
 import {
+  inDirectoryOf,
   listWorkspaceQuery,
   readWorkspaceQuery,
   savedWorkspaceFile,
@@ -33,6 +34,7 @@ export const workspaceRoutes = [
     method: "PUT",
     path: "/workspace/files/content",
     summary: "Replaces a file that is still as `If-Match` says, or creates one with `If-None-Match: *`.",
+    query: inDirectoryOf,
     body: saveWorkspaceFile,
     answer: savedWorkspaceFile,
     problems: ["NOT_FOUND", "CHANGED", "NOT_SUPPORTED"],

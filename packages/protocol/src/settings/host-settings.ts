@@ -1,6 +1,7 @@
 /** Settings of the machine that a server runs on, for its one owner: what is set up, and why a call is asked about. */
 import { z } from "zod";
 import { allowRule, filePath } from "../thread-work.ts";
+import { inDirectoryOf } from "../workspace.ts";
 
 const permission = z.object({
   operations: z.array(z.enum(["read", "write"])),
@@ -82,7 +83,7 @@ export const callExplanation = z.object({
 });
 export type CallExplanation = z.infer<typeof callExplanation>;
 
-export const memoryQuery = z.object({ path: filePath });
+export const memoryQuery = inDirectoryOf.extend({ path: filePath });
 
 export const memoryProposals = z.object({
   status: z.enum(["none", "working", "done", "failed"]),

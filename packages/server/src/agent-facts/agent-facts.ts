@@ -8,7 +8,7 @@ import { choicesOf } from "./run-choices.ts";
 const UNKNOWN = { model: null, window: null, tokens: null, price: null, budget: null };
 
 /** `savesRules`: rules of the project may be offered. */
-export function factsOf(graph: AnyGraph, savesRules: boolean): AgentFacts {
+export function factsOf(graph: AnyGraph, savesRules: boolean): Omit<AgentFacts, "directory"> {
   const { describe } = graph as { readonly describe?: () => AgentDescription };
   if (typeof describe !== "function") return { ...UNKNOWN, choices: shownChoices(graph, savesRules) };
   const { model, window, price, budget, tokens, tools } = describe.call(graph);
@@ -26,6 +26,7 @@ export function factsOf(graph: AnyGraph, savesRules: boolean): AgentFacts {
           max_tokens: limit(budget.maxTokens),
           max_cost: limit(budget.maxCost),
           max_steps: limit(budget.maxSteps),
+          max_steps_per_agent: limit(budget.maxStepsPerAgent),
           max_seconds: limit(budget.maxSeconds),
         }
       : null,
@@ -34,7 +35,7 @@ export function factsOf(graph: AnyGraph, savesRules: boolean): AgentFacts {
 }
 
 function shownChoices(graph: AnyGraph, savesRules: boolean): AgentFacts["choices"] {
-  const { approvalModes, models, budget, modes } = choicesOf(graph);
+  const { approvalModes, models, kinds, budget, modes } = choicesOf(graph);
   return {
     approval_modes: [...approvalModes],
     approval_mode: modes?.modeOf("") ?? null,
@@ -42,6 +43,7 @@ function shownChoices(graph: AnyGraph, savesRules: boolean): AgentFacts["choices
       name,
       is_priced: name === "offline" || priceOf(name.slice(name.indexOf(":") + 1)) !== undefined,
     })),
+    agent_kinds: [...kinds],
     budget,
     rules: modes ? (savesRules && modes.savesRules ? ["thread", "project"] : ["thread"]) : [],
   };

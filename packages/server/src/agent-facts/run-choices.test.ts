@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from "vitest";
 import { ApprovalModes } from "../approval-modes/approval-modes.ts";
 import { saying, twoTenants } from "../http/two-tenants-for-tests.ts";
 import { PROMPT, startServer } from "../server-for-tests.ts";
+import { AgentKinds } from "./agent-kinds.ts";
 import { ModelChoices } from "./model-choices.ts";
 
 const scripted = (words: string) => scriptedModel(() => say(words), { record: false });
@@ -19,6 +20,7 @@ function choosing() {
     middleware: [
       new ApprovalModes({ isContained: false }).guard,
       new ModelChoices({ model, others }).guard,
+      new AgentKinds({ words: { alone: "Work alone.", team: "Lead a team." } }).guard,
     ] as never,
   });
 }
@@ -39,6 +41,7 @@ test("a run is begun with a model, a mode and a budget that the agent keeps to; 
       { name: "other", is_priced: false },
       { name: "broken", is_priced: false },
     ],
+    agent_kinds: ["alone", "team"],
     budget: true,
     rules: ["thread"],
   });
@@ -53,6 +56,9 @@ test("a run is begun with a model, a mode and a budget that the agent keeps to; 
     [{ run_budget: { maxDollars: 1 } }, "maxDollars"],
     [{ approval_mode: "plan" }, "this agent has no approval modes", "plain"],
     [{ run_model: "other" }, "this agent has no choice of models", "plain"],
+    [{ agent_kind: "boss" }, "config.configurable.agent_kind: must be one of alone, team."],
+    [{ agent_kind: "toString" }, "agent_kind"],
+    [{ agent_kind: "team" }, "this agent has no kinds", "plain"],
   ];
   for (const [configurable, expected, assistant] of refusals) {
     const { status, body } = await run(configurable, assistant);
@@ -61,6 +67,26 @@ test("a run is begun with a model, a mode and a budget that the agent keeps to; 
   const config = { configurable: { run_model: "secret" } };
   const { body: own } = await bob("POST", "/assistants", { graph_id: "choosing", config });
   expect((await run({}, own.assistant_id, bob)).status).toBe(400);
+});
+
+test("the kind of a run stands in the prompt of the agent, and not in those of its subagents", async () => {
+  const model = scriptedModel([
+    callTool("task", { description: "Look.", subagent_type: "general-purpose" }),
+    say("looked"),
+    say("done"),
+    say("alone"),
+  ]);
+  const kinds = new AgentKinds({ words: { alone: "Work alone.", team: "Lead a team." } });
+  const agent = createDeepAgent({ model, middleware: [kinds.guard] as never });
+  const server = await startServer({ agents: { agent } });
+  onTestFinished(() => server.close());
+  const run = (configurable: object) =>
+    server.call("POST", "/runs/wait", { ...saying("go"), assistant_id: "agent", config: { configurable } });
+  await run({ agent_kind: "team" });
+  await run({});
+  const prompts = model.calls.map(({ messages }) => String(messages[0]?.text));
+  const kindOf = (prompt: string) => /Work alone\.|Lead a team\./.exec(prompt)?.[0];
+  expect(prompts.map(kindOf)).toEqual(["Lead a team.", undefined, "Lead a team.", "Work alone."]);
 });
 
 test("an answer allows a tool for the thread, or for the project where the server keeps rules", async () => {

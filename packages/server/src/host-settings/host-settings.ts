@@ -4,6 +4,8 @@ import type { AllowRule, CallExplanation, HostSettings, MemoryProposals } from "
 import type { BackendProtocol } from "deepwright";
 
 export interface SettingsOfHost {
+  /** The real path of the directory that the agent works in. */
+  readonly directory: string;
   /** As they are now. No value of a key is in them. */
   facts(): Promise<HostSettings>;
   explainPath(path: string, operation: "read" | "write"): Promise<CallExplanation>;
@@ -12,11 +14,13 @@ export interface SettingsOfHost {
   forgetAllowed?(rule: AllowRule): Promise<boolean>;
   /** Holds the memory files that `facts` lists, and nothing else. */
   readonly memory: BackendProtocol;
-  /** Reviews the threads of the server and proposes changes of memory; changes nothing. */
+  /** Reviews threads of the agent and proposes changes of memory; changes nothing. */
   propose(context: ReviewContext): Promise<Pick<MemoryProposals, "message" | "conversations" | "files">>;
 }
 
 export interface ReviewContext {
   readonly saver: SharedSaver;
+  /** Whether the agent worked on the thread last. */
+  readonly isOfAgent: (threadId: string) => Promise<boolean>;
   readonly signal: AbortSignal;
 }

@@ -1,7 +1,7 @@
 import { createClient } from "@deepwright/protocol";
 import { FilesystemBackend, MapBackend } from "deepwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
+import { echoAgent, startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 import type { SettingsOfHost } from "./host-settings.ts";
 
 const FACTS: Awaited<ReturnType<SettingsOfHost["facts"]>> = {
@@ -26,6 +26,7 @@ let letGo = (): void => {};
 let reviews = 0;
 const allowed = [...FACTS.allowed];
 const settings: SettingsOfHost = {
+  directory: FACTS.directory,
   facts: async () => ({ ...FACTS, allowed }),
   explainPath: async (path, operation) => ({ decision: "deny", reason: `${operation} ${path}` }),
   explainCommand: async (command) => ({ decision: "ask", reason: command }),
@@ -128,5 +129,51 @@ test("without settings the routes say that there are none", async () => {
     expect((await plain.call("GET", "/settings")).body.code).toBe("NOT_SUPPORTED");
   } finally {
     await plain.close();
+  }
+});
+
+test("each agent has settings of its own directory; a review reads its threads alone; other callers hear of none", async () => {
+  const reviewed = new Map<string, string[]>();
+  const ids: string[] = [];
+  const of = (directory: string): SettingsOfHost => ({
+    ...settings,
+    directory,
+    facts: async () => ({ ...FACTS, directory }),
+    propose: async ({ isOfAgent }) => {
+      const found = await Promise.all(ids.map(async (id) => ((await isOfAgent(id)) ? [id] : [])));
+      reviewed.set(directory, found.flat());
+      return { message: directory, conversations: found.flat().length, files: [] };
+    },
+  });
+  const known = new Map([
+    ["one", of("/home/ada/one")],
+    ["two", of("/home/ada/two")],
+  ]);
+  const options = {
+    agents: { one: echoAgent(), two: echoAgent() },
+    settings: (agent: string) => known.get(agent),
+  };
+  const both = await startServer(options);
+  const shared = await startServer({ ...options, authenticate: () => ({ identity: "ada" }) });
+  try {
+    for (const assistant_id of ["one", "two"]) {
+      const { body: thread } = await both.call("POST", "/threads", {});
+      ids.push(thread.thread_id);
+      const input = { messages: [{ role: "user", content: "hello" }] };
+      await both.call("POST", `/threads/${thread.thread_id}/runs/wait`, { assistant_id, input });
+    }
+    const { settings: calls } = createClient({ baseUrl: both.url, token: TOKEN });
+    const directories = [await calls.get(), await calls.get({ agent: "two" })];
+    expect(directories.map(({ directory }) => directory)).toEqual(["/home/ada/one", "/home/ada/two"]);
+    await calls.propose({ agent: "two" });
+    await expect.poll(async () => (await calls.proposals({ agent: "two" })).message).toBe("/home/ada/two");
+    expect(reviewed).toEqual(new Map([["/home/ada/two", [ids[1]]]]));
+    expect(await calls.proposals()).toMatchObject({ status: "none" });
+    const facts = async (server: TestServer) =>
+      (await server.call("GET", "/assistants/two/facts")).body.directory;
+    expect([await facts(both), await facts(shared)]).toEqual(["/home/ada/two", null]);
+  } finally {
+    await both.close();
+    await shared.close();
   }
 });

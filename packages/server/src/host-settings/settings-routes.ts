@@ -1,42 +1,37 @@
 /** Settings of the machine, for its one owner; servers with several callers have none. */
 import { notFound, Problem } from "../http/problems.ts";
-import type { Handlers } from "../routes/call.ts";
+import { agentNamed } from "../routes/assistant-routes.ts";
+import type { Call, Handlers } from "../routes/call.ts";
 import { readFileOf, saveFileOf } from "../routes/file-of-backend.ts";
-import type { Services } from "../routes/services.ts";
 import type { SettingsOfHost } from "./host-settings.ts";
+import type { MemoryReviews } from "./memory-reviews.ts";
 
 const MOST_WEBHOOKS = 50;
 
 export const settingsRoutes: Handlers<"settings"> = {
-  "settings.get": async ({ services }) => settingsOf(services).facts(),
+  "settings.get": async (call) => (await settingsOf(call)).facts(),
 
-  "settings.explain": async ({ services, body: { path, operation = "read", command = "" } }) =>
-    path === undefined
-      ? settingsOf(services).explainCommand(command)
-      : settingsOf(services).explainPath(path, operation),
+  "settings.explain": async (call) => {
+    const { path, operation = "read", command = "" } = call.body;
+    const settings = await settingsOf(call);
+    return path === undefined ? settings.explainCommand(command) : settings.explainPath(path, operation);
+  },
 
-  "settings.forgetAllowed": async ({ services, body: { tool, prefix } }) => {
-    const isForgotten = await settingsOf(services).forgetAllowed?.({ tool, ...(prefix && { prefix }) });
+  "settings.forgetAllowed": async (call) => {
+    const { tool, prefix } = call.body;
+    const settings = await settingsOf(call);
+    const isForgotten = await settings.forgetAllowed?.({ tool, ...(prefix && { prefix }) });
     if (!isForgotten) throw notFound("permission");
     return undefined;
   },
 
-  "settings.readMemory": async (call) => {
-    const { path } = call.query;
-    return readFileOf(call, settingsOf(call.services).memory, path);
-  },
+  "settings.readMemory": async (call) => readFileOf(call, (await settingsOf(call)).memory, call.query.path),
 
-  "settings.saveMemory": async (call) => saveFileOf(call, settingsOf(call.services).memory, call.body),
+  "settings.saveMemory": async (call) => saveFileOf(call, (await settingsOf(call)).memory, call.body),
 
-  "settings.proposals": async ({ services }) => {
-    settingsOf(services);
-    return services.reviews.last;
-  },
+  "settings.proposals": async (call) => (await reviewsOf(call)).last,
 
-  "settings.propose": async ({ services }) => {
-    settingsOf(services);
-    return services.reviews.begin();
-  },
+  "settings.propose": async (call) => (await reviewsOf(call)).begin(),
 
   "settings.webhooks": async ({ owner, services }) => {
     const newest = await services.records.hooks.newest(owner, MOST_WEBHOOKS);
@@ -50,7 +45,18 @@ export const settingsRoutes: Handlers<"settings"> = {
   },
 };
 
-function settingsOf({ settings, tenants }: Pick<Services, "settings" | "tenants">): SettingsOfHost {
-  if (settings && !tenants) return settings;
+type Asked = Pick<Call, "owner" | "services"> & {
+  readonly query: { readonly assistant_id?: string | undefined };
+};
+
+async function settingsOf(call: Asked): Promise<SettingsOfHost> {
+  const { settings, tenants } = call.services;
+  const found = tenants ? undefined : settings(await agentNamed(call));
+  if (found) return found;
   throw new Problem("NOT_SUPPORTED", "This server shows no settings of its machine.");
+}
+
+async function reviewsOf(call: Asked): Promise<MemoryReviews> {
+  await settingsOf(call);
+  return call.services.reviews(await agentNamed(call));
 }

@@ -9,7 +9,7 @@ import { loadAll } from "../agents/load-all.ts";
 import { type AgentRegistry, type AgentSource, createAgentRegistry } from "../agents/registry.ts";
 import { type ApprovalLinkOptions, ApprovalLinks } from "../approval-links/approval-links.ts";
 import type { SettingsOfHost } from "../host-settings/host-settings.ts";
-import { MemoryReviews } from "../host-settings/memory-reviews.ts";
+import { reviewsFor, settingsByAgent } from "../host-settings/settings-by-agent.ts";
 import type { McpEndpoint } from "../mcp/http-endpoint.ts";
 import { ServerMetrics } from "../metrics/server-metrics.ts";
 import { WaitingRunsReader } from "../metrics/waiting-runs.ts";
@@ -85,11 +85,14 @@ export interface AppOptions extends StorageOptions {
   readonly openMetrics?: boolean;
   /**
    * Files that callers may list, read and save at `/workspace/files`, as far as the backend lets them: guard it with the
-   * permissions of the caller. A function has other files for each caller. Default: none.
+   * permissions of the caller. A function has other files for each caller and agent. Default: none.
    */
   readonly workspace?: Workspace;
-  /** Settings of the machine at `/settings`, for servers with one owner: with `authenticate` nobody sees them. Default: none. */
-  readonly settings?: SettingsOfHost;
+  /**
+   * Settings of the machine at `/settings`, for servers with one owner: with `authenticate` nobody sees them. A function
+   * has others for the directory of each agent. Default: none.
+   */
+  readonly settings?: SettingsOfHost | ((agent: string) => SettingsOfHost | undefined);
   /** With `links`, webhooks of runs that wait carry links to a page with just that decision. Default: none. */
   readonly approvals?: { readonly links?: ApprovalLinkOptions };
   /** The folder of a page with an `index.html`, handed out at `/` without a token. Default: none. */
@@ -207,6 +210,7 @@ async function openServices(
   const onError = options.onError ?? logError;
   const limits = { ...LIMITS, ...options.limits };
   const json = createWireJson(process.env);
+  const settings = settingsByAgent(options.settings);
   const agents = createAgentRegistry({ agents: options.agents, saver, store });
   if (options.loadAgents) await loadAll(agents, onError).catch((error) => closed(agents, error));
   const runRate = new RateLimit(limits.runs);
@@ -249,24 +253,13 @@ async function openServices(
     signIn,
     approvalLinks,
     workspace: options.workspace,
-    settings: options.settings,
-    reviews: reviewsFor(options, saver, { closing, onError }),
+    settings,
+    reviews: reviewsFor(settings, { records, saver, closing, onError }),
     tenants: options.authenticate !== undefined,
     closing,
     json,
     onError,
   };
-}
-
-function reviewsFor(
-  { settings }: AppOptions,
-  saver: Services["saver"],
-  { closing, onError }: Pick<Services, "closing" | "onError">,
-): MemoryReviews {
-  return new MemoryReviews(async () => {
-    if (settings) return settings.propose({ saver, signal: closing });
-    throw new Error("There are no settings.");
-  }, onError);
 }
 
 function closed(agents: AgentRegistry, error: unknown): never {

@@ -37,7 +37,8 @@ export const assistantRoutes: Handlers<"assistants"> = {
 
   "assistants.search": async (call) => {
     const { owner, body, services } = call;
-    const query = { ...body, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
+    const served = services.agents.names;
+    const query = { ...body, served, limit: body?.limit ?? 10, offset: body?.offset ?? 0 };
     const { assistants } = services.records;
     const found = await assistants.search(owner, query, byteLimit(services.limits));
     const headers = pageHeaders(query, found.length, await assistants.count(owner, query));
@@ -45,7 +46,7 @@ export const assistantRoutes: Handlers<"assistants"> = {
   },
 
   "assistants.count": async ({ owner, body, services }) =>
-    services.records.assistants.count(owner, body ?? {}),
+    services.records.assistants.count(owner, { ...body, served: services.agents.names }),
 
   "assistants.get": async ({ owner, parameters, services }) =>
     assistantOf(services, owner, parameters.assistant_id),
@@ -86,7 +87,12 @@ export const assistantRoutes: Handlers<"assistants"> = {
     return schemasOf(graphId, await call.services.agents.load(graphId)) as never;
   },
 
-  "assistants.facts": async (call) => factsOf(await graphOf(call), !call.services.tenants),
+  "assistants.facts": async (call) => {
+    const { tenants, settings } = call.services;
+    const { graph_id: agent } = await assistantOf(call.services, call.owner, call.parameters.assistant_id);
+    const directory = (!tenants && settings(agent)?.directory) || null;
+    return { ...factsOf(await graphOf(call), !tenants), directory };
+  },
 
   "assistants.subgraphs": async (call) =>
     (await subgraphsOf(await graphOf(call), { recurse: call.query.recurse })) as never,
@@ -137,6 +143,19 @@ export async function assistantOf(
   const found = agents.assistant(id) ?? (await records.assistants.get(owner, id));
   if (!found) throw notFound("assistant");
   return found;
+}
+
+/** The name of the agent that a request means: of its assistant, else the first one of the server. */
+export async function agentNamed({
+  services,
+  owner,
+  query: { assistant_id: id },
+}: Pick<Call, "services" | "owner"> & {
+  readonly query: { readonly assistant_id?: string | undefined };
+}): Promise<string> {
+  return id === undefined
+    ? (services.agents.names[0] ?? "")
+    : (await assistantOf(services, owner, id)).graph_id;
 }
 
 async function changeable(services: Services, owner: string, id: string): Promise<Assistant> {

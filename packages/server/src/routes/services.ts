@@ -22,8 +22,8 @@ import type { RunService } from "../runs/run-service.ts";
 import type { ThreadNews } from "../runs/thread-news.ts";
 import type { WireJson } from "../runs/wire/wire-json.ts";
 
-/** The files of the directory that the server works in; a function for files of each caller. */
-export type Workspace = BackendProtocol | ((caller: Caller) => BackendProtocol | undefined);
+/** The files of the directory that the server works in; a function for files of each caller and agent, by the agent's name. */
+export type Workspace = BackendProtocol | ((caller: Caller, agent: string) => BackendProtocol | undefined);
 
 export interface Services {
   readonly records: ServerRecords;
@@ -48,9 +48,9 @@ export interface Services {
   /** Directories whose files clients may restore. */
   readonly restoreRoots: readonly string[];
   readonly workspace: Workspace | undefined;
-  /** Absent: nothing is told of the machine. */
-  readonly settings: SettingsOfHost | undefined;
-  readonly reviews: MemoryReviews;
+  /** Of the machine and the directory of an agent, by its name. Undefined: nothing is told of them. */
+  readonly settings: (agent: string) => SettingsOfHost | undefined;
+  readonly reviews: (agent: string) => MemoryReviews;
   /** Absent: webhooks carry no links. */
   readonly approvalLinks: ApprovalLinks | undefined;
   /** Absent where `authenticate` decides who asks. */

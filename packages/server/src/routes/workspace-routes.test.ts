@@ -1,10 +1,10 @@
 import { mkdir, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { createClient } from "@deepwright/protocol";
 import { FilesystemBackend, guardBackend } from "deepwright";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
+import { echoAgent, startServer, type TestServer, TOKEN } from "../server-for-tests.ts";
 
 let server: TestServer;
 let folder: string;
@@ -166,4 +166,42 @@ test("each caller has files of their own, or none", async () => {
   expect((await shared.call("GET", "/workspace/files", undefined, { "x-who": "alice" })).status).toBe(200);
   expect((await shared.call("GET", "/workspace/files", undefined, { "x-who": "bob" })).status).toBe(501);
   await shared.close();
+});
+
+test("each agent has its own directory: an assistant chooses, the first agent is the usual one, and no path leads across", async () => {
+  const backend = (rootDir: string) => new FilesystemBackend({ rootDir, virtualMode: true });
+  const [one, two] = [await mkdtemp(join(folder, "one-")), await mkdtemp(join(folder, "two-"))];
+  const places = new Map([
+    ["one", backend(one)],
+    ["two", backend(two)],
+  ]);
+  const both = await startServer({
+    agents: { one: echoAgent(), two: echoAgent(), none: echoAgent() },
+    workspace: (_, agent) => places.get(agent),
+  });
+  try {
+    const { workspace, assistants } = createClient({ baseUrl: both.url, token: TOKEN });
+    await workspace.save("/a.md", "of one", null);
+    const made = await assistants.create({ graph_id: "two", name: "mine" });
+    const { etag } = await workspace.save("/b.md", "of two", null, { agent: made.assistant_id });
+    const names = async (agent?: string) =>
+      (await workspace.list("/", agent === undefined ? {} : { agent })).entries.map(({ path }) => path);
+    expect([await names(), await names("one"), await names("two")]).toEqual([
+      ["/a.md"],
+      ["/a.md"],
+      ["/b.md"],
+    ]);
+    await expect(workspace.save("/b.md", "lost", etag, { agent: "one" })).rejects.toMatchObject({
+      code: "NOT_FOUND",
+    });
+    expect(await readFile(join(two, "b.md"), "utf8")).toBe("of two");
+    const asked = (query: string) => both.call("GET", `/workspace/files/content?${query}`);
+    expect((await asked("path=/b.md")).status).toBe(404);
+    expect((await asked("path=/a.md&assistant_id=two")).status).toBe(404);
+    expect((await asked(`path=/../${basename(one)}/a.md&assistant_id=two`)).status).toBe(400);
+    expect((await asked("path=/a.md&assistant_id=none")).status).toBe(501);
+    expect((await asked("path=/a.md&assistant_id=../one")).status).toBe(404);
+  } finally {
+    await both.close();
+  }
 });

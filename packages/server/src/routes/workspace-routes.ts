@@ -1,7 +1,8 @@
-/** The files of the directory that the server works in. */
+/** The files of the directories that the agents work in. */
 import type { BackendProtocol, FileInfo } from "deepwright";
 import { HeldAnswer } from "../http/held-answer.ts";
 import { Problem } from "../http/problems.ts";
+import { agentNamed } from "./assistant-routes.ts";
 import type { Call, Handlers } from "./call.ts";
 import { problemFor, readFileOf, saveFileOf } from "./file-of-backend.ts";
 import { PageText } from "./listing.ts";
@@ -9,7 +10,7 @@ import { PageText } from "./listing.ts";
 export const workspaceRoutes: Handlers<"workspace"> = {
   "workspace.list": async (call) => {
     const { path, after = "" } = call.query;
-    const listed = await backendOf(call).ls(path, { signal: call.request.signal });
+    const listed = await (await backendOf(call)).ls(path, { signal: call.request.signal });
     if (listed.error !== undefined) throw problemFor(listed.code, listed.error);
     const page = new PageText(call);
     let last: string | undefined;
@@ -21,14 +22,17 @@ export const workspaceRoutes: Handlers<"workspace"> = {
     return listOf(page);
   },
 
-  "workspace.read": async (call) => readFileOf(call, backendOf(call), call.query.path),
+  "workspace.read": async (call) => readFileOf(call, await backendOf(call), call.query.path),
 
-  "workspace.save": async (call) => saveFileOf(call, backendOf(call), call.body),
+  "workspace.save": async (call) => saveFileOf(call, await backendOf(call), call.body),
 };
 
-function backendOf({ services, caller }: Pick<Call, "services" | "caller">): BackendProtocol {
-  const { workspace } = services;
-  const backend = typeof workspace === "function" ? workspace(caller) : workspace;
+async function backendOf(
+  call: Pick<Call, "services" | "caller"> & Parameters<typeof agentNamed>[0],
+): Promise<BackendProtocol> {
+  const { workspace } = call.services;
+  const agent = await agentNamed(call);
+  const backend = typeof workspace === "function" ? workspace(call.caller, agent) : workspace;
   if (backend) return backend;
   throw new Problem("NOT_SUPPORTED", "This server shows no files of a workspace.");
 }

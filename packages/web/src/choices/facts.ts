@@ -5,6 +5,7 @@ import { call } from "../state/connection.ts";
 /** As `GET /assistants/:id/facts` gives them; null where an agent does not say it. */
 export interface Facts {
   readonly model: string | null;
+  readonly directory: string | null;
   readonly window: number | null;
   readonly tokens: {
     readonly instructions: number;
@@ -16,11 +17,13 @@ export interface Facts {
     readonly max_tokens: number | null;
     readonly max_cost: number | null;
     readonly max_steps: number | null;
+    readonly max_steps_per_agent: number | null;
   } | null;
   readonly choices: {
     readonly approval_modes: readonly string[];
     readonly approval_mode: string | null;
     readonly models: readonly { readonly name: string; readonly is_priced: boolean }[];
+    readonly agent_kinds: readonly string[];
     readonly budget: boolean;
     readonly rules: readonly string[];
   };

@@ -1,4 +1,4 @@
-/** Approval mode, model and budget of the next run. Only what the agent keeps to is offered. */
+/** Approval mode, kind of agent, model and budget of the next run. Only what the agent keeps to is offered. */
 import { useState } from "preact/hooks";
 import type { Rule } from "../approvals/rules.ts";
 import { type Choices, choicesOf, choose } from "../state/run-choices.ts";
@@ -17,7 +17,7 @@ export function RunChoicesView({ assistantId, threadId }: ChoicesProps) {
   const facts = factsOf(assistantId);
   const now = choicesOf(threadId);
   if (facts === undefined) return null;
-  const { approval_modes: modes, approval_mode: usual, models, budget } = facts.choices;
+  const { approval_modes: modes, approval_mode: usual, models, agent_kinds: kinds, budget } = facts.choices;
   const change = (part: { readonly [Key in keyof Choices]?: Choices[Key] | undefined }): void => {
     const next = Object.entries({ ...now, ...part }).filter(([, value]) => value !== undefined);
     choose(threadId, Object.fromEntries(next));
@@ -31,6 +31,16 @@ export function RunChoicesView({ assistantId, threadId }: ChoicesProps) {
           first={shared.usualMode(shared.modes[usual ?? ""])}
           options={modes.map((mode) => [mode, shared.modes[mode] ?? mode])}
           onChange={(mode) => change({ mode })}
+        />
+      )}
+      {kinds.length > 1 && (
+        <Choice
+          name={words.kind}
+          hint={words.kindHint}
+          value={now.kind}
+          first={shared.usualMode(words.kinds[kinds[0] ?? ""])}
+          options={kinds.slice(1).map((kind) => [kind, words.kinds[kind] ?? kind])}
+          onChange={(kind) => change({ kind })}
         />
       )}
       {models.length > 0 && (
@@ -52,6 +62,7 @@ export function RunChoicesView({ assistantId, threadId }: ChoicesProps) {
 
 interface ChoiceProps {
   readonly name: string;
+  readonly hint?: string;
   readonly value: string | undefined;
   /** Words for no choice. */
   readonly first: string;
@@ -59,10 +70,10 @@ interface ChoiceProps {
   readonly onChange: (value: string | undefined) => void;
 }
 
-function Choice({ name, value, first, options, onChange }: ChoiceProps) {
+function Choice({ name, hint, value, first, options, onChange }: ChoiceProps) {
   const known = value === undefined || options.some(([option]) => option === value);
   return (
-    <label class="choice">
+    <label class="choice" title={hint}>
       <span>{name}</span>
       <select
         aria-label={name}
@@ -130,6 +141,8 @@ function Budget({ facts, now, change }: BudgetProps) {
     now.model === undefined
       ? facts.price !== null
       : (facts.choices.models.find(({ name }) => name === now.model)?.is_priced ?? false);
+  const calls = facts.budget?.max_steps_per_agent;
+  const usual = calls ? words.callLimit(grouped(calls)) : words.noBudget;
   const limits = [
     ...(now.maxCost === undefined ? [] : [`$${now.maxCost}`]),
     ...(now.maxTokens === undefined ? [] : [words.tokenLimit(grouped(now.maxTokens))]),
@@ -137,10 +150,11 @@ function Budget({ facts, now, change }: BudgetProps) {
   return (
     <details class="choice budget-choice">
       <summary>
-        {words.budget}: {limits.length === 0 ? words.noBudget : words.limited(limits)}
+        {words.budget}: {limits.length === 0 ? usual : words.limited(limits)}
       </summary>
       <div>
         <p class="muted">{words.budgetHint}</p>
+        {calls && <p class="muted">{words.callHint(grouped(calls))}</p>}
         {(isPriced || now.maxCost !== undefined) && (
           <Limit
             name={words.dollars}

@@ -1,5 +1,8 @@
 /** Texts of the choices of a run. */
 export const words = {
+  kind: "Works",
+  kinds: { cowork: "Side by side", acp: "As a team" } as Readonly<Record<string, string>>,
+  kindHint: "Side by side: the agent works with you. As a team: it leads subagents, and you see them work.",
   model: "Model",
   ownModel: (name: string | null) => (name === null ? "The agent's own" : `${name} (the agent's own)`),
   allowed: (rules: number) => `Allowed: ${rules}`,
@@ -11,6 +14,9 @@ export const words = {
   dollars: "At most, in dollars",
   tokens: "At most, in tokens",
   noBudget: "no limit",
+  callLimit: (calls: string) => `${calls} model calls`,
+  callHint: (calls: string) =>
+    `After ${calls} model calls of its own the agent stops, and you choose whether it continues. Each task of a subagent may make as many.`,
   limited: (limits: readonly string[]) => limits.join(", "),
   tokenLimit: (tokens: string) => `${tokens} tokens`,
   noPrice: "The price of this model is not known: limit the tokens.",

@@ -87,12 +87,17 @@ interface BudgetProps {
   readonly running: boolean;
 }
 
-function Budget({ budget: { max_cost, max_tokens, max_steps }, used, running }: BudgetProps) {
+function Budget({
+  budget: { max_cost, max_tokens, max_steps, max_steps_per_agent },
+  used,
+  running,
+}: BudgetProps) {
   const bars: readonly (readonly [string, number | undefined, number | null, (amount: number) => string])[] =
     [
       [words.limits.cost, used.cost, max_cost, money],
       [words.limits.tokens, used.tokens, max_tokens, grouped],
       [words.limits.calls, used.calls, max_steps, grouped],
+      [words.limits.ownCalls, undefined, max_steps_per_agent, grouped],
     ];
   const limited = bars.filter(([, , limit]) => limit !== null);
   return (

@@ -34,7 +34,7 @@ export const words = {
   budget: "Budget of the last run",
   budgetNow: "Budget of the run at work",
   noBudget: "There is no limit on a run.",
-  limits: { cost: "Cost", tokens: "Tokens", calls: "Model calls" },
+  limits: { cost: "Cost", tokens: "Tokens", calls: "Model calls", ownCalls: "Model calls of each agent" },
   ofLimit: (used: string, limit: string) => `${used} of ${limit}`,
   atLeast: "about",
   context: "Context window",

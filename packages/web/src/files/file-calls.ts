@@ -17,10 +17,14 @@ export interface EntryPage {
 const DIRECTORY = { method: "GET", path: "/workspace/files/content" } as const;
 const THREAD = { method: "GET", path: "/threads/:thread_id/files/content" } as const;
 
-/** Undefined: the server shows no directory. */
-export async function listDirectory(path: string, after?: string): Promise<EntryPage | undefined> {
+/** Undefined: the server shows no directory of the agent. */
+export async function listDirectory(
+  agent: string,
+  path: string,
+  after?: string,
+): Promise<EntryPage | undefined> {
   try {
-    return await call<EntryPage>("GET", "/workspace/files", { query: { path, after } });
+    return await call<EntryPage>("GET", "/workspace/files", { query: { path, after, assistant_id: agent } });
   } catch (error) {
     if (error instanceof ProtocolError && error.code === "NOT_SUPPORTED") return undefined;
     throw error;
@@ -52,9 +56,9 @@ export interface FileContent {
   readonly etag: string | null;
 }
 
-const partsOf = ({ source, path }: OpenedFile, threadId: string) =>
+const partsOf = ({ source, path, agent }: OpenedFile, threadId: string) =>
   source === "directory"
-    ? { route: DIRECTORY, raw: { query: { path } } }
+    ? { route: DIRECTORY, raw: { query: { path, assistant_id: agent } } }
     : { route: THREAD, raw: { parameters: { thread_id: threadId }, query: { path } } };
 
 /** The byte order mark stays in the text. */
@@ -74,10 +78,15 @@ export function addressOf(file: OpenedFile, threadId: string): string {
 }
 
 /** `etag` null: the file is new. Returns the etag of what is there now. */
-export async function saveFile(path: string, content: string, etag: string | null): Promise<string> {
+export async function saveFile(
+  { agent, path }: Pick<OpenedFile, "agent" | "path">,
+  content: string,
+  etag: string | null,
+): Promise<string> {
   const headers: Readonly<Record<string, string>> =
     etag === null ? { "if-none-match": "*" } : { "if-match": etag };
   const saved = await call<{ readonly etag: string }>("PUT", "/workspace/files/content", {
+    query: { assistant_id: agent },
     body: { path, content },
     headers,
   });
@@ -92,11 +101,11 @@ export const isGone = (error: unknown): boolean => error instanceof ProtocolErro
 const MOST_TRIES = 50;
 
 /** Saves the text beside the file, under a name that is free. Returns the path. */
-export async function saveBeside(path: string, content: string): Promise<string> {
+export async function saveBeside({ agent, path }: OpenedFile, content: string): Promise<string> {
   for (let number = 1; ; number += 1) {
     const beside = `${path}.mine${number === 1 ? "" : `-${number}`}`;
     try {
-      await saveFile(beside, content, null);
+      await saveFile({ agent, path: beside }, content, null);
       return beside;
     } catch (error) {
       if (!isChanged(error) || number === MOST_TRIES) throw error;

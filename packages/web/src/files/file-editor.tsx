@@ -6,7 +6,7 @@ import { lazy } from "../view/lazy.tsx";
 import { words } from "../words.ts";
 import { type FileContent, isChanged, isGone, readFile, saveBeside, saveFile } from "./file-calls.ts";
 import { fileWords } from "./file-words.ts";
-import { drafts, keepDraft, type OpenedFile } from "./open-file.ts";
+import { draftKey, drafts, keepDraft, type OpenedFile } from "./open-file.ts";
 import { fieldText, fileText, type TextForm } from "./text-form.ts";
 
 const DiffView = lazy(async () => (await import("../diff/diff-view.tsx")).DiffView);
@@ -31,7 +31,9 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
   const { path } = file;
   // Compared with what was there when the editing began, whatever is read meanwhile.
   const [etag, setEtag] = useState(content.etag);
-  const [text, setText] = useState(() => drafts.peek()[path] ?? fieldText(content.text ?? "", form));
+  const [text, setText] = useState(
+    () => drafts.peek()[draftKey(file)] ?? fieldText(content.text ?? "", form),
+  );
   const [failure, setFailure] = useState<string>();
   const [conflict, setConflict] = useState<Conflict>();
   const [isBusy, setBusy] = useState(false);
@@ -50,7 +52,7 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
     act(async () => {
       const mine = fileText(text, form);
       try {
-        await saveFile(path, mine, etag);
+        await saveFile(file, mine, etag);
         done();
       } catch (error) {
         if (isGone(error)) {
@@ -58,8 +60,8 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
           throw new Error(fileWords.wasRemoved);
         }
         if (!isChanged(error)) throw error;
-        const beside = await saveBeside(path, mine);
-        keepDraft(path, undefined);
+        const beside = await saveBeside(file, mine);
+        keepDraft(file, undefined);
         setConflict({ theirs: await readFile(file, threadId), mine, beside });
       }
     });
@@ -70,7 +72,7 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
         conflict={conflict}
         failure={failure}
         isBusy={isBusy}
-        onMine={() => act(async () => saveFile(path, conflict.mine, conflict.theirs.etag).then(done))}
+        onMine={() => act(async () => saveFile(file, conflict.mine, conflict.theirs.etag).then(done))}
         onStop={onStop}
       />
     );
@@ -82,7 +84,7 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
         spellcheck={false}
         onInput={({ currentTarget }) => {
           setText(currentTarget.value);
-          keepDraft(path, currentTarget.value);
+          keepDraft(file, currentTarget.value);
         }}
       />
       {failure !== undefined && (
@@ -97,7 +99,7 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
         <button type="button" onClick={onStop}>
           {fileWords.stopEditing}
         </button>
-        {Object.hasOwn(drafts.value, path) && <span class="muted">{fileWords.unsaved}</span>}
+        {Object.hasOwn(drafts.value, draftKey(file)) && <span class="muted">{fileWords.unsaved}</span>}
       </div>
     </div>
   );

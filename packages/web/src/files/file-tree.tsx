@@ -7,8 +7,8 @@ import { type Entry, listDirectory } from "./file-calls.ts";
 import { fileWords } from "./file-words.ts";
 import { type OpenedFile, openedFile } from "./open-file.ts";
 
-/** Directories that are open, so that they are open again when the tree is shown again. */
-const open = new Set<string>(["/"]);
+/** Directories that are open, by agent and path, so that they are open again when the tree is shown again. */
+const open = new Set<string>();
 
 const nameOf = (path: string): string => path.slice(path.lastIndexOf("/") + 1);
 
@@ -18,6 +18,8 @@ interface Listed {
 }
 
 interface DirectoryProps {
+  /** The agent whose directory it is. */
+  readonly agent: string;
   readonly path: string;
   /** Another number: looked at again. */
   readonly version: number;
@@ -25,11 +27,11 @@ interface DirectoryProps {
 }
 
 /** The entries of one directory. */
-export function Directory({ path, version, onMissing }: DirectoryProps) {
+export function Directory({ agent, path, version, onMissing }: DirectoryProps) {
   const [listed, setListed] = useState<Listed>();
   const [failure, setFailure] = useState<string>();
   const look = (after?: string): void => {
-    listDirectory(path, after).then(
+    listDirectory(agent, path, after).then(
       (page) => {
         if (!page) return onMissing?.();
         setFailure(undefined);
@@ -41,7 +43,7 @@ export function Directory({ path, version, onMissing }: DirectoryProps) {
       (error: unknown) => setFailure(failureWords(error)),
     );
   };
-  useEffect(look, [path, version]);
+  useEffect(look, [agent, path, version]);
   if (failure !== undefined) return <p class="failure">{failure}</p>;
   if (!listed) return <p class="muted">{words.loading}</p>;
   if (listed.entries.length === 0) return <p class="muted">{fileWords.emptyDirectory}</p>;
@@ -50,9 +52,9 @@ export function Directory({ path, version, onMissing }: DirectoryProps) {
       {sorted(listed.entries).map((entry) => (
         <li key={entry.path}>
           {entry.is_dir ? (
-            <Folder path={entry.path} version={version} />
+            <Folder agent={agent} path={entry.path} version={version} />
           ) : (
-            <FileButton source="directory" path={entry.path} name={nameOf(entry.path)} />
+            <FileButton source="directory" agent={agent} path={entry.path} name={nameOf(entry.path)} />
           )}
         </li>
       ))}
@@ -72,11 +74,12 @@ function sorted(entries: readonly Entry[]): readonly Entry[] {
   return entries.toSorted((one, other) => Number(other.is_dir) - Number(one.is_dir));
 }
 
-function Folder({ path, version }: { readonly path: string; readonly version: number }) {
-  const [isOpen, setOpen] = useState(open.has(path));
+function Folder({ agent, path, version }: DirectoryProps) {
+  const key = `${agent}|${path}`;
+  const [isOpen, setOpen] = useState(open.has(key));
   const toggle = (): void => {
-    if (isOpen) open.delete(path);
-    else open.add(path);
+    if (isOpen) open.delete(key);
+    else open.add(key);
     setOpen(!isOpen);
   };
   return (
@@ -87,14 +90,14 @@ function Folder({ path, version }: { readonly path: string; readonly version: nu
         </span>
         {escapeHidden(nameOf(path))}/
       </button>
-      {isOpen && <Directory path={path} version={version} />}
+      {isOpen && <Directory agent={agent} path={path} version={version} />}
     </>
   );
 }
 
-export function FileButton({ source, path, name }: OpenedFile & { readonly name: string }) {
+export function FileButton({ source, agent, path, name }: OpenedFile & { readonly name: string }) {
   return (
-    <button type="button" class="quiet entry" onClick={() => (openedFile.value = { source, path })}>
+    <button type="button" class="quiet entry" onClick={() => (openedFile.value = { source, agent, path })}>
       <span class="fold" aria-hidden="true" />
       {escapeHidden(name)}
     </button>

@@ -8,7 +8,7 @@ import { BlameView } from "./blame-view.tsx";
 import { addressOf, type FileContent, readFile } from "./file-calls.ts";
 import { FileEditor } from "./file-editor.tsx";
 import { fileWords } from "./file-words.ts";
-import { drafts, keepDraft, type OpenedFile, openedFile } from "./open-file.ts";
+import { draftKey, drafts, keepDraft, type OpenedFile, openedFile } from "./open-file.ts";
 import { pictureType } from "./picture.ts";
 import { StepDiff } from "./step-diff.tsx";
 import { formOf } from "./text-form.ts";
@@ -28,10 +28,10 @@ type View = "content" | "lines" | "compare";
 
 export function FileViewer({ file, threadId, version }: ViewerProps) {
   const { content, failure, reread } = useContent(file, threadId, version);
-  const [isEdited, setEdited] = useState(Object.hasOwn(drafts.peek(), file.path));
+  const [isEdited, setEdited] = useState(Object.hasOwn(drafts.peek(), draftKey(file)));
   const [view, setView] = useState<View>("content");
   const stop = (): void => {
-    keepDraft(file.path, undefined);
+    keepDraft(file, undefined);
     setEdited(false);
     reread();
   };

@@ -2,7 +2,9 @@
 import { useEffect, useState } from "preact/hooks";
 import { failureWords } from "../state/connection.ts";
 import { current, isRunning, snapshot } from "../state/current.ts";
+import { directoryOf, placeOfThread } from "../state/directories.ts";
 import { attempt } from "../state/notices.ts";
+import { assistantOf } from "../state/threads.ts";
 import { restores } from "../undo/undo-request.ts";
 import { words } from "../words.ts";
 import { type Entry, listThreadFiles, saveFile } from "./file-calls.ts";
@@ -18,29 +20,46 @@ export function FilesView() {
   const [version, setVersion] = useState(0);
   // Files change with runs and restores.
   useEffect(() => setVersion((number) => number + 1), [running, restores.value]);
+  const agent = assistantOf(threadId);
   const file = openedFile.value;
-  if (file)
+  // A file of another directory is not one of this thread.
+  if (file && (file.source === "thread" || file.agent === agent))
     return (
-      <FileViewer key={`${file.source}|${file.path}`} file={file} threadId={threadId} version={version} />
+      <FileViewer
+        key={`${file.source}|${file.agent}|${file.path}`}
+        file={file}
+        threadId={threadId}
+        version={version}
+      />
     );
-  return <Trees threadId={threadId} version={version} />;
+  if (agent === "") return <p class="muted">{words.loading}</p>;
+  return <Trees key={agent} agent={agent} threadId={threadId} version={version} />;
 }
 
-interface TreesProps {
+interface TreesProps extends ThreadFilesProps {
+  readonly agent: string;
+}
+
+interface ThreadFilesProps {
   readonly threadId: string;
   readonly version: number;
 }
 
-function Trees({ threadId, version }: TreesProps) {
+function Trees({ agent, threadId, version }: TreesProps) {
   const [hasDirectory, setHasDirectory] = useState(true);
   const [made, setMade] = useState(0);
   return (
     <div class="file-trees">
       {hasDirectory ? (
         <section>
-          <h3>{fileWords.directory}</h3>
-          <Directory path="/" version={version + made} onMissing={() => setHasDirectory(false)} />
-          <NewFile onMade={() => setMade(made + 1)} />
+          <h3 title={directoryOf(agent)}>{placeOfThread(threadId) ?? fileWords.directory}</h3>
+          <Directory
+            agent={agent}
+            path="/"
+            version={version + made}
+            onMissing={() => setHasDirectory(false)}
+          />
+          <NewFile agent={agent} onMade={() => setMade(made + 1)} />
         </section>
       ) : (
         <p class="muted">{fileWords.noDirectory}</p>
@@ -50,7 +69,7 @@ function Trees({ threadId, version }: TreesProps) {
   );
 }
 
-function ThreadFiles({ threadId, version }: TreesProps) {
+function ThreadFiles({ threadId, version }: ThreadFilesProps) {
   const [files, setFiles] = useState<readonly Entry[]>([]);
   const [failure, setFailure] = useState<string>();
   useEffect(() => {
@@ -65,7 +84,7 @@ function ThreadFiles({ threadId, version }: TreesProps) {
       <ul class="tree">
         {files.map(({ path }) => (
           <li key={path}>
-            <FileButton source="thread" path={path} name={path} />
+            <FileButton source="thread" agent="" path={path} name={path} />
           </li>
         ))}
       </ul>
@@ -73,7 +92,7 @@ function ThreadFiles({ threadId, version }: TreesProps) {
   );
 }
 
-function NewFile({ onMade }: { readonly onMade: () => void }) {
+function NewFile({ agent, onMade }: { readonly agent: string; readonly onMade: () => void }) {
   const [path, setPath] = useState<string>();
   if (path === undefined)
     return (
@@ -85,10 +104,10 @@ function NewFile({ onMade }: { readonly onMade: () => void }) {
     event.preventDefault();
     attempt(async () => {
       const whole = path.startsWith("/") ? path : `/${path}`;
-      await saveFile(whole, "", null);
+      await saveFile({ agent, path: whole }, "", null);
       setPath(undefined);
       onMade();
-      openedFile.value = { source: "directory", path: whole };
+      openedFile.value = { source: "directory", agent, path: whole };
     });
   };
   return (

@@ -1,6 +1,7 @@
 /** Choices of this browser, and the server. */
 import { useEffect, useState } from "preact/hooks";
 import { call, signOut } from "../state/connection.ts";
+import { directoryOf } from "../state/directories.ts";
 import { attempt } from "../state/notices.ts";
 import { type Theme, theme } from "../state/preferences.ts";
 import { assistants } from "../state/threads.ts";
@@ -41,7 +42,8 @@ export function GeneralSection() {
         <ul>
           {assistants.value.map(({ assistant_id: id, name, description }) => (
             <li key={id}>
-              <strong>{name}</strong> {description}
+              <strong>{name}</strong> {description}{" "}
+              {directoryOf(id) !== undefined && <code>{directoryOf(id)}</code>}
             </li>
           ))}
         </ul>

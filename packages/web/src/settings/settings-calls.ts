@@ -59,16 +59,30 @@ export interface AllowedCall {
   readonly prefix?: readonly string[];
 }
 
+/** The agent whose directory the settings are about. Empty: the first of the server. */
+export const settingsAgent = signal("");
 /** `loading` until the first answer; `none`: the server shows none. */
 export const hostSettings = signal<HostSettings | "loading" | "none">("loading");
 
+const ofAgent = () => ({ query: settingsAgent.peek() === "" ? {} : { assistant_id: settingsAgent.peek() } });
+
 export async function readHostSettings(): Promise<void> {
-  try {
-    hostSettings.value = await call<HostSettings>("GET", "/settings");
-  } catch (error) {
-    if (!(error instanceof ProtocolError && error.code === "NOT_SUPPORTED")) throw error;
-    hostSettings.value = "none";
+  const agent = settingsAgent.peek();
+  const read = await call<HostSettings>("GET", "/settings", ofAgent()).catch((error: unknown) => {
+    if (error instanceof ProtocolError && error.code === "NOT_SUPPORTED") return "none" as const;
+    throw error;
+  });
+  if (agent === settingsAgent.peek()) hostSettings.value = read;
+}
+
+/** Another directory; what was read of the one before is dropped. */
+export async function showSettingsOf(agent: string): Promise<void> {
+  if (agent !== settingsAgent.peek()) {
+    settingsAgent.value = agent;
+    hostSettings.value = "loading";
+    proposals.value = undefined;
   }
+  await readHostSettings();
 }
 
 export interface Explanation {
@@ -76,10 +90,11 @@ export interface Explanation {
   readonly reason: string;
 }
 
-export const explain = (body: object): Promise<Explanation> => call("POST", "/settings/explain", { body });
+export const explain = (body: object): Promise<Explanation> =>
+  call("POST", "/settings/explain", { ...ofAgent(), body });
 
 export async function takeBack(rule: AllowedCall): Promise<void> {
-  await call("POST", "/settings/allowed/forget", { body: rule });
+  await call("POST", "/settings/allowed/forget", { ...ofAgent(), body: rule });
   await readHostSettings();
 }
 
@@ -91,14 +106,14 @@ export interface MemoryText {
 
 export async function readMemory({ path, is_there: isThere }: MemoryFile): Promise<MemoryText> {
   if (!isThere) return { text: "", etag: null };
-  const response = await request("GET", "/settings/memory", { query: { path } });
+  const response = await request("GET", "/settings/memory", { query: { ...ofAgent().query, path } });
   return { text: await response.text(), etag: response.headers.get("etag") };
 }
 
 export async function saveMemory(path: string, content: string, etag: string | null): Promise<void> {
   const headers: Readonly<Record<string, string>> =
     etag === null ? { "if-none-match": "*" } : { "if-match": etag };
-  await call("PUT", "/settings/memory", { body: { path, content }, headers });
+  await call("PUT", "/settings/memory", { ...ofAgent(), body: { path, content }, headers });
   await readHostSettings();
 }
 
@@ -113,13 +128,17 @@ export const proposals = signal<Proposals | undefined>(undefined);
 
 const PAUSE_MS = 1_000;
 
-/** Follows a review until it has ended. */
+/** Follows a review until it has ended, or until the settings show another directory. */
 export async function followReview(method: "GET" | "POST"): Promise<void> {
-  proposals.value = await call<Proposals>(method, "/settings/memory/proposals");
-  while (proposals.peek()?.status === "working") {
+  const agent = settingsAgent.peek();
+  const look = async (how: "GET" | "POST"): Promise<boolean> => {
+    const found = await call<Proposals>(how, "/settings/memory/proposals", ofAgent());
+    if (agent !== settingsAgent.peek()) return false;
+    proposals.value = found;
+    return found.status === "working";
+  };
+  for (let works = await look(method); works; works = await look("GET"))
     await new Promise((done) => setTimeout(done, PAUSE_MS));
-    proposals.value = await call<Proposals>("GET", "/settings/memory/proposals");
-  }
 }
 
 export interface Cron {

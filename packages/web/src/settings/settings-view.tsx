@@ -2,14 +2,23 @@
 import { signal } from "@preact/signals";
 import type { ComponentChildren } from "preact";
 import { useEffect } from "preact/hooks";
+import { hasDirectories } from "../state/directories.ts";
 import { attempt } from "../state/notices.ts";
+import { assistants } from "../state/threads.ts";
+import { choiceName } from "../view/new-thread.tsx";
 import { words as shared } from "../words.ts";
 import { CronsSection } from "./crons-section.tsx";
 import { GeneralSection } from "./general-section.tsx";
 import { MemorySection } from "./memory-section.tsx";
 import { ModelsSection } from "./models-section.tsx";
 import { PermissionsSection } from "./permissions-section.tsx";
-import { type HostSettings, hostSettings, readHostSettings } from "./settings-calls.ts";
+import {
+  type HostSettings,
+  hostSettings,
+  readHostSettings,
+  settingsAgent,
+  showSettingsOf,
+} from "./settings-calls.ts";
 import "./settings.css";
 import { ToolsSection } from "./tools-section.tsx";
 import { WebhooksSection } from "./webhooks-section.tsx";
@@ -32,6 +41,7 @@ export function SettingsView() {
   return (
     <div class="settings">
       <h1>{shared.settings}</h1>
+      {hasDirectories() && <DirectoryChoice />}
       <div class="settings-tabs" role="tablist" aria-label={shared.settings}>
         {TABS.map((name) => (
           <button
@@ -60,11 +70,33 @@ export function SettingsView() {
         {tab.value === "models" && <OfHost>{(host) => <ModelsSection host={host} />}</OfHost>}
         {tab.value === "permissions" && <OfHost>{(host) => <PermissionsSection host={host} />}</OfHost>}
         {tab.value === "tools" && <OfHost>{(host) => <ToolsSection host={host} />}</OfHost>}
-        {tab.value === "memory" && <OfHost>{(host) => <MemorySection host={host} />}</OfHost>}
+        {tab.value === "memory" && (
+          <OfHost>{(host) => <MemorySection key={host.directory} host={host} />}</OfHost>
+        )}
         {tab.value === "schedules" && <CronsSection />}
         {tab.value === "webhooks" && <WebhooksSection />}
       </div>
     </div>
+  );
+}
+
+/** The directory that the tabs about the machine are about. */
+function DirectoryChoice() {
+  const first = assistants.value[0]?.assistant_id ?? "";
+  return (
+    <label class="settings-directory">
+      {shared.directory}
+      <select
+        value={settingsAgent.value || first}
+        onChange={({ currentTarget: { value } }) => attempt(() => showSettingsOf(value))}
+      >
+        {assistants.value.map((assistant) => (
+          <option key={assistant.assistant_id} value={assistant.assistant_id}>
+            {choiceName(assistant)}
+          </option>
+        ))}
+      </select>
+    </label>
   );
 }
 

@@ -18,6 +18,7 @@ const memory = new MapBackend({ "/AGENTS.md": "# Style\n- uses tabs\n" });
 let allowed = [{ tool: "execute", prefix: ["npm", "test"] }, { tool: "write_file" }];
 
 const settings: SettingsOfHost = {
+  directory: "/home/ada/garden",
   facts: async () => ({
     directory: "/home/ada/garden",
     model: "Model: anthropic:claude-sonnet-4-6 (ANTHROPIC_API_KEY is set)",

@@ -1,12 +1,16 @@
 /** Where the agent of this machine works, and with which model. */
 import { useEffect } from "preact/hooks";
 import { words } from "../words.ts";
-import { hostSettings, readHostSettings } from "./settings-calls.ts";
+import { hostSettings, settingsAgent, showSettingsOf } from "./settings-calls.ts";
 
-export function WorksIn() {
+export function WorksIn({ assistantId }: { readonly assistantId: string }) {
   useEffect(() => {
-    if (typeof hostSettings.peek() === "string") readHostSettings().catch(() => undefined);
-  }, []);
+    if (
+      assistantId !== "" &&
+      (assistantId !== settingsAgent.peek() || typeof hostSettings.peek() === "string")
+    )
+      showSettingsOf(assistantId).catch(() => undefined);
+  }, [assistantId]);
   const facts = hostSettings.value;
   if (typeof facts === "string") return null;
   return (

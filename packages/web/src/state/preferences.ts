@@ -43,7 +43,12 @@ function kept(key: string): string {
   }
 }
 
+/** Whether the work would cover the conversation. */
+export function isNarrow(): boolean {
+  return matchMedia("(max-width: 1100px)").matches;
+}
+
 /** Parts beside the conversation that are open. On a narrow screen they cover it. */
 export const sidebarOpen = signal(!matchMedia("(max-width: 760px)").matches);
-export const panelOpen = signal(!matchMedia("(max-width: 1100px)").matches);
+export const panelOpen = signal(!isNarrow());
 export const paletteOpen = signal(false);

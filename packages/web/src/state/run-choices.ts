@@ -8,6 +8,8 @@ export interface Choices {
   /** Each absent one: as the server is set. */
   readonly mode?: string;
   readonly model?: string;
+  /** Kind of the agent: beside a person, or with a team. */
+  readonly kind?: string;
   /** Dollars of one run. */
   readonly maxCost?: number;
   /** Tokens of one run. */
@@ -15,6 +17,9 @@ export interface Choices {
   /** Calls of this thread that nobody is asked about. */
   readonly rules?: readonly Rule[];
 }
+
+/** The kind of an agent that leads subagents. */
+export const TEAM = "acp";
 
 const ofNewThread = signal<Choices>({});
 /** Choices that the list of threads does not have yet. */
@@ -39,10 +44,11 @@ export function choose(threadId: string | undefined, next: Choices): void {
 /** Other programs write metadata, too. */
 function readChoices(kept: unknown): Choices {
   if (typeof kept !== "object" || kept === null) return {};
-  const { mode, model, maxCost, maxTokens, rules } = kept as Record<string, unknown>;
+  const { mode, model, kind, maxCost, maxTokens, rules } = kept as Record<string, unknown>;
   return {
     ...(typeof mode === "string" && { mode }),
     ...(typeof model === "string" && { model }),
+    ...(typeof kind === "string" && { kind }),
     ...(typeof maxCost === "number" && { maxCost }),
     ...(typeof maxTokens === "number" && { maxTokens }),
     ...(Array.isArray(rules) && { rules: rules as readonly Rule[] }),
@@ -60,7 +66,7 @@ export function keepRules(threadId: string, allowed: readonly Allowance[]): void
 
 /** Fields of the request of a run. */
 export function runSettings(threadId: string | undefined): Readonly<Record<string, unknown>> {
-  const { mode, model, maxCost, maxTokens, rules = [] } = choicesOf(threadId);
+  const { mode, model, kind, maxCost, maxTokens, rules = [] } = choicesOf(threadId);
   const budget = {
     ...(maxCost !== undefined && { maxCost }),
     ...(maxTokens !== undefined && { maxTokens }),
@@ -69,6 +75,7 @@ export function runSettings(threadId: string | undefined): Readonly<Record<strin
     ...(mode !== undefined && { approval_mode: mode }),
     ...(rules.length > 0 && { approval_rules: rules }),
     ...(model !== undefined && { run_model: model }),
+    ...(kind !== undefined && { agent_kind: kind }),
     ...(Object.keys(budget).length > 0 && { run_budget: budget }),
   };
   return {

@@ -20,10 +20,13 @@ export interface AssistantItem {
   readonly graph_id: string;
   readonly name: string;
   readonly description?: string | null;
+  readonly metadata?: Readonly<Record<string, unknown>> | null;
 }
 
 export const threads = signal<readonly ThreadItem[]>([]);
 export const threadsRead = signal(false);
+/** Threads that were begun here just now, or that are too old for the list. */
+const others = signal<ReadonlyMap<string, ThreadItem>>(new Map());
 export const assistants = signal<readonly AssistantItem[]>([]);
 
 const FIELDS = ["thread_id", "updated_at", "created_at", "status", "title", "archived", "metadata"];
@@ -44,11 +47,20 @@ export async function findThreads(text: string): Promise<readonly ThreadItem[]> 
   return await call("POST", "/threads/search", { body });
 }
 
+const MOST_ASSISTANTS = 100;
+
 /** In the order of the server: its first agent is the usual one. */
 export async function readAssistants(): Promise<void> {
   assistants.value = await call<readonly AssistantItem[]>("POST", "/assistants/search", {
-    body: { limit: 100, sort_order: "asc" },
+    body: { limit: MOST_ASSISTANTS, sort_order: "asc" },
   });
+}
+
+/** False: the server is known not to have the assistant. */
+export function isServed(assistantId: string): boolean {
+  const { value: known } = assistants;
+  if (known.length === 0 || known.length === MOST_ASSISTANTS) return true;
+  return known.some(({ assistant_id: id, graph_id: agent }) => id === assistantId || agent === assistantId);
 }
 
 /** Looks again and again; a failed look is repeated with the next. */
@@ -72,8 +84,22 @@ export function titleOf({ title }: Pick<ThreadItem, "title">): string | undefine
 
 export async function createThread(assistantId: string, choices: object): Promise<string> {
   const body = { metadata: { assistant_id: assistantId, source: "page", choices } };
-  const { thread_id: id } = await call<{ thread_id: string }>("POST", "/threads", { body });
-  return id;
+  const thread = await call<ThreadItem>("POST", "/threads", { body });
+  others.value = new Map([...others.peek(), [thread.thread_id, thread]]);
+  return thread.thread_id;
+}
+
+/** Undefined: the list does not have it, and it was not asked for alone. */
+export function threadItem(threadId: string): ThreadItem | undefined {
+  return threads.value.find((thread) => thread.thread_id === threadId) ?? others.value.get(threadId);
+}
+
+/** Asks for a thread that the list does not have. */
+export async function readThread(threadId: string): Promise<void> {
+  if (threadItem(threadId)) return;
+  const body = { ids: [threadId], limit: 1, select: FIELDS };
+  const [found] = await call<readonly ThreadItem[]>("POST", "/threads/search", { body });
+  if (found) others.value = new Map([...others.peek(), [threadId, found]]);
 }
 
 const onThread = (threadId: string) => ({ parameters: { thread_id: threadId } });
@@ -95,8 +121,11 @@ export async function trashThread(threadId: string, trashed: boolean): Promise<v
   await readThreads();
 }
 
-/** The agent of a thread; without one the first of the server. */
+/** The agent of a thread; of one that names none, the first of the server. Empty: the thread is not known yet. */
 export function assistantOf(threadId: string): string {
-  const known = threads.peek().find((thread) => thread.thread_id === threadId)?.metadata.assistant_id;
-  return typeof known === "string" ? known : (assistants.peek()[0]?.assistant_id ?? "");
+  const thread = threadItem(threadId);
+  if (thread === undefined && threadId !== "") return "";
+  const { assistant_id: id, graph_id: agent } = thread?.metadata ?? {};
+  if (typeof id === "string") return id;
+  return (assistants.value.find((one) => one.graph_id === agent) ?? assistants.value[0])?.assistant_id ?? "";
 }

@@ -2,10 +2,11 @@
 import { useEffect } from "preact/hooks";
 import { approvals, waitingCount } from "../state/approvals.ts";
 import { session } from "../state/connection.ts";
+import { directoryOf, shortName } from "../state/directories.ts";
 import { dismiss, notices } from "../state/notices.ts";
 import { paletteOpen, panelOpen, sidebarOpen } from "../state/preferences.ts";
 import { go, route } from "../state/route.ts";
-import { threads, titleOf } from "../state/threads.ts";
+import { assistantOf, threadItem, titleOf } from "../state/threads.ts";
 import { undoRequest } from "../undo/undo-request.ts";
 import { words } from "../words.ts";
 import { lazy } from "./lazy.tsx";
@@ -68,10 +69,8 @@ const TITLES: Readonly<Record<string, string>> = {
 
 function TopBar() {
   const at = route.value;
-  const thread =
-    at.view === "thread" || at.view === "steps"
-      ? threads.value.find(({ thread_id: id }) => id === at.threadId)
-      : undefined;
+  const thread = at.view === "thread" || at.view === "steps" ? threadItem(at.threadId) : undefined;
+  const directory = thread && directoryOf(assistantOf(thread.thread_id));
   const title = thread ? (titleOf(thread) ?? words.untitled) : (TITLES[at.view] ?? words.app);
   return (
     <header class="top">
@@ -85,6 +84,11 @@ function TopBar() {
         ☰{!sidebarOpen.value && waitingCount.value > 0 && <span class="dot interrupted" />}
       </button>
       <span class="top-title">{title}</span>
+      {directory !== undefined && (
+        <span class="top-place" title={directory}>
+          {words.inDirectory(shortName(directory))}
+        </span>
+      )}
       {at.view === "thread" && (
         <button type="button" class="quiet" onClick={() => go({ view: "steps", threadId: at.threadId })}>
           {words.history}

@@ -1,8 +1,10 @@
 /** Everything that waits for the person, over all threads. */
+import { useEffect } from "preact/hooks";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import { type Approval, answerApproval, approvals, interruptOf } from "../state/approvals.ts";
+import { directoryOf, shortName } from "../state/directories.ts";
 import { addressOf } from "../state/route.ts";
-import { threads, titleOf } from "../state/threads.ts";
+import { assistantOf, readThread, threadItem, titleOf } from "../state/threads.ts";
 import { age, words } from "../words.ts";
 
 export function Inbox() {
@@ -20,11 +22,16 @@ export function Inbox() {
 
 function Waiting({ approval }: { readonly approval: Approval }) {
   const { thread_id: threadId, waiting_since: since } = approval;
-  const thread = threads.value.find((one) => one.thread_id === threadId);
+  const thread = threadItem(threadId);
+  const directory = directoryOf(assistantOf(threadId));
+  useEffect(() => {
+    readThread(threadId).catch(() => undefined);
+  }, [threadId]);
   return (
     <article class="inbox-item">
       <header>
         <h2>{(thread && titleOf(thread)) ?? words.untitled}</h2>
+        {directory !== undefined && <code title={directory}>{shortName(directory)}</code>}
         <span class="muted">{age(since)}</span>
         <a href={addressOf({ view: "thread", threadId })}>{words.openThread}</a>
       </header>

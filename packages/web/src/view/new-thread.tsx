@@ -4,9 +4,10 @@ import type { SentContent } from "@deepwright/protocol/live";
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { current, showThread } from "../state/current.ts";
+import { directoryOf, hasDirectories, shortName } from "../state/directories.ts";
 import { go } from "../state/route.ts";
 import { choicesOf, runSettings } from "../state/run-choices.ts";
-import { assistants, createThread, readThreads } from "../state/threads.ts";
+import { type AssistantItem, assistants, createThread, readThreads } from "../state/threads.ts";
 import { words } from "../words.ts";
 import { Composer } from "./composer.tsx";
 import { lazy } from "./lazy.tsx";
@@ -35,7 +36,7 @@ export function NewThread() {
       <div class="welcome">
         <h1>{words.emptyTitle}</h1>
         <p class="muted">{words.emptyHint}</p>
-        <WorksIn />
+        <WorksIn assistantId={assistant} />
         <ul class="examples">
           {words.examples.map((example) => (
             <li key={example}>
@@ -53,24 +54,36 @@ export function NewThread() {
         onSend={begin}
         onStop={() => {}}
       >
-        {assistants.value.length > 1 && (
-          <label class="choice">
-            <span>{words.agent}</span>
-            <select
-              aria-label={words.agent}
-              value={chosenAssistant.value}
-              onChange={({ currentTarget }) => (chosenAssistant.value = currentTarget.value)}
-            >
-              {assistants.value.map(({ assistant_id: id, name }) => (
-                <option key={id} value={id}>
-                  {name}
-                </option>
-              ))}
-            </select>
-          </label>
-        )}
+        {assistants.value.length > 1 && <Agents />}
         <RunChoices assistantId={assistant} threadId={undefined} />
       </Composer>
     </div>
   );
+}
+
+/** Agents by name, or by the directory they work in. */
+function Agents() {
+  const name = hasDirectories() ? words.directory : words.agent;
+  return (
+    <label class="choice">
+      <span>{name}</span>
+      <select
+        aria-label={name}
+        value={chosenAssistant.value || assistants.value[0]?.assistant_id}
+        onChange={({ currentTarget }) => (chosenAssistant.value = currentTarget.value)}
+      >
+        {assistants.value.map((assistant) => (
+          <option key={assistant.assistant_id} value={assistant.assistant_id}>
+            {choiceName(assistant)}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
+
+export function choiceName({ assistant_id: id, name, metadata }: AssistantItem): string {
+  const directory = directoryOf(id);
+  if (directory === undefined) return name;
+  return metadata?.created_by === "system" ? shortName(directory) : `${shortName(directory)} · ${name}`;
 }

@@ -3,16 +3,25 @@ import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { factsOf } from "../choices/facts.ts";
 import { signOut } from "../state/connection.ts";
 import { current } from "../state/current.ts";
+import { hasDirectories } from "../state/directories.ts";
 import { attempt } from "../state/notices.ts";
 import { paletteOpen, panelOpen, sidebarOpen, theme } from "../state/preferences.ts";
 import { go, route } from "../state/route.ts";
 import { choicesOf, choose } from "../state/run-choices.ts";
-import { assistantOf, changeThread, type ThreadItem, threads, titleOf } from "../state/threads.ts";
+import {
+  assistantOf,
+  assistants,
+  changeThread,
+  type ThreadItem,
+  threads,
+  titleOf,
+} from "../state/threads.ts";
 import { timeWords } from "../time/words.ts";
 import { askUndo } from "../undo/undo-request.ts";
 import { undoWords } from "../undo/undo-words.ts";
 import { words } from "../words.ts";
 import { showWork, WORK_TABS } from "../work/work-tab.ts";
+import { choiceName, chosenAssistant } from "./new-thread.tsx";
 import { removeThread } from "./thread-list.tsx";
 
 interface Entry {
@@ -107,6 +116,7 @@ function fits(name: string, text: string): boolean {
 function allEntries(): readonly Entry[] {
   return [
     { name: words.newThread, run: () => go({ view: "new" }) },
+    ...newThreads(),
     { name: words.inbox, run: () => go({ view: "inbox" }) },
     { name: words.settings, run: () => go({ view: "settings" }) },
     { name: words.allCosts, run: () => go({ view: "usage" }) },
@@ -123,6 +133,18 @@ function allEntries(): readonly Entry[] {
     ...threads.value.map(entryOfThread),
     ...comparisons(),
   ];
+}
+
+/** One for each directory, where there are several. */
+function newThreads(): readonly Entry[] {
+  if (!hasDirectories()) return [];
+  return assistants.value.map((assistant) => ({
+    name: words.newThreadIn(choiceName(assistant)),
+    run: () => {
+      chosenAssistant.value = assistant.assistant_id;
+      go({ view: "new" });
+    },
+  }));
 }
 
 /** Modes that the agent of the shown thread keeps to. */

@@ -2,11 +2,13 @@
 import { signal } from "@preact/signals";
 import { useState } from "preact/hooks";
 import { waitingCount } from "../state/approvals.ts";
+import { directoryOf, hasDirectories, placeOfThread, shortName } from "../state/directories.ts";
 import { attempt, notify } from "../state/notices.ts";
 import { paletteOpen, sidebarOpen } from "../state/preferences.ts";
 import { addressOf, go, route } from "../state/route.ts";
 import { searched, searchFor, searchText } from "../state/search.ts";
 import {
+  assistantOf,
   assistants,
   changeThread,
   type ThreadItem,
@@ -19,7 +21,7 @@ import { money, threadCosts } from "../state/usage.ts";
 import { age, words } from "../words.ts";
 
 const showsArchive = signal(false);
-/** Whether threads stand below their agents instead of their age. */
+/** Whether threads stand below their agents or directories instead of their age. */
 const byAgent = signal(false);
 
 export function ThreadList() {
@@ -63,7 +65,7 @@ export function ThreadList() {
             aria-pressed={byAgent.value}
             onClick={() => (byAgent.value = !byAgent.peek())}
           >
-            {words.byAgent}
+            {hasDirectories() ? words.byDirectory : words.byAgent}
           </button>
         )}
         <button type="button" class="quiet" onClick={() => (paletteOpen.value = true)}>
@@ -114,8 +116,10 @@ function Found() {
 function agentsOf(listed: readonly ThreadItem[]): readonly (readonly [string, readonly ThreadItem[]])[] {
   const groups = new Map<string, readonly ThreadItem[]>();
   for (const thread of listed) {
-    const { assistant_id: id } = thread.metadata;
-    const name = assistants.value.find((one) => one.assistant_id === id)?.name ?? words.otherAgents;
+    const id = assistantOf(thread.thread_id);
+    const agent = assistants.value.find((one) => one.assistant_id === id);
+    const directory = directoryOf(id);
+    const name = directory === undefined ? (agent?.name ?? words.otherAgents) : shortName(directory);
     groups.set(name, [...(groups.get(name) ?? []), thread]);
   }
   return [...groups];
@@ -146,6 +150,7 @@ function ThreadRow({ thread }: { readonly thread: ThreadItem }) {
   const isShown = at.view === "thread" && at.threadId === threadId;
   const title = titleOf(thread) ?? words.untitled;
   const cost = threadCosts.value.get(threadId);
+  const place = placeOfThread(threadId);
   if (isRenamed) return <RenameRow thread={thread} onDone={() => setRenamed(false)} />;
   return (
     <li class={`thread ${isShown ? "on" : ""}`}>
@@ -158,6 +163,7 @@ function ThreadRow({ thread }: { readonly thread: ThreadItem }) {
         <span class="thread-title">{title}</span>
         <span class="thread-facts">
           {status === "idle" ? "" : `${words.status[status]} · `}
+          {place !== undefined && !byAgent.value && `${place} · `}
           {age(thread.updated_at)}
           {cost !== undefined && ` · ${money(cost)}`}
         </span>

@@ -1,12 +1,14 @@
 /** A thread: its conversation, the field below it, and how the connection is. */
 import type { SentContent, ShownMessage } from "@deepwright/protocol/live";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { branchAt } from "../state/branch.ts";
 import { current, isRunning, snapshot } from "../state/current.ts";
 import { attempt } from "../state/notices.ts";
-import { runSettings } from "../state/run-choices.ts";
-import { assistantOf, threads } from "../state/threads.ts";
+import { isNarrow, panelOpen } from "../state/preferences.ts";
+import { choicesOf, runSettings, TEAM } from "../state/run-choices.ts";
+import { assistantOf, isServed, readThread, threadItem, threadsRead } from "../state/threads.ts";
 import { words } from "../words.ts";
+import { workTab } from "../work/work-tab.ts";
 import { Composer, type How } from "./composer.tsx";
 import { Conversation } from "./conversation.tsx";
 import { lazy } from "./lazy.tsx";
@@ -23,9 +25,14 @@ export function ThreadView({ threadId, messageId }: ThreadProps) {
   const [edited, setEdited] = useState<ShownMessage>();
   useEffect(() => setEdited(undefined), []);
   const now = snapshot.value;
-  const isCopy =
-    threads.value.find(({ thread_id: id }) => id === threadId)?.metadata.branched_from !== undefined;
+  const isCopy = threadItem(threadId)?.metadata.branched_from !== undefined;
+  const assistant = assistantOf(threadId);
+  const hasAgent = isServed(assistant);
+  useEffect(() => {
+    if (threadsRead.value) readThread(threadId).catch(() => undefined);
+  }, [threadId, threadsRead.value]);
   const running = isRunning(now);
+  useTeam(threadId, running && Object.keys(now.screen.subagents).length > 0);
   const send = async (content: SentContent, how: How): Promise<void> => {
     const store = current.peek();
     if (!store) return;
@@ -64,16 +71,33 @@ export function ThreadView({ threadId, messageId }: ThreadProps) {
           </button>
         </p>
       )}
+      {assistant !== "" && !hasAgent && (
+        <p class="editing" role="status">
+          {words.agentGone}
+        </p>
+      )}
       <Composer
         isRunning={running && !edited}
-        disabled={now.connection === "loading"}
+        disabled={now.connection === "loading" || assistant === "" || !hasAgent}
         draft={edited?.text ?? ""}
         {...(edited && { sendLabel: words.branch })}
         onSend={send}
         onStop={() => attempt(async () => current.peek()?.stop())}
       >
-        <RunChoices assistantId={assistantOf(threadId)} threadId={threadId} />
+        {hasAgent && <RunChoices assistantId={assistant} threadId={threadId} />}
       </Composer>
     </div>
   );
+}
+
+/** The subagents of a team are shown beside the conversation as soon as one works; after that the person chooses the tab. */
+function useTeam(threadId: string, isAtWork: boolean): void {
+  const isShown = useRef(false);
+  const isNow = isAtWork && choicesOf(threadId).kind === TEAM;
+  useEffect(() => {
+    if (!isNow || isShown.current) return;
+    isShown.current = true;
+    workTab.value = "subagents";
+    if (!isNarrow()) panelOpen.value = true;
+  }, [isNow]);
 }

@@ -7,7 +7,7 @@ import type { RunOptions } from "../run-options.ts";
 import type { RunThread } from "../run-thread.ts";
 import type { RunEnd } from "./run-end.ts";
 
-const FLAGS: Readonly<Record<keyof Limits, string>> = {
+const FLAGS: Readonly<Record<Exclude<keyof Limits, "maxStepsPerAgent">, string>> = {
   maxSteps: "--max-steps",
   maxCost: "--max-cost",
   maxTokens: "--max-tokens",
@@ -54,7 +54,7 @@ function continueCommand(
 
 /** Twice the limit that was reached; where that could be one of several, the reader chooses. */
 function raised(limits: Limits, allowed: number | undefined): string {
-  const reached = (Object.keys(FLAGS) as (keyof Limits)[]).filter((name) => limits[name] !== undefined);
+  const reached = (Object.keys(FLAGS) as (keyof typeof FLAGS)[]).filter((name) => limits[name] !== undefined);
   const fitting = reached.filter((name) => limits[name] === allowed);
   const [name] = fitting.length === 1 ? fitting : [];
   return name === undefined ? "with a higher limit" : `${FLAGS[name]} ${Number(limits[name]) * 2}`;

@@ -3,6 +3,11 @@ import type { Assistant, SearchAssistants } from "@deepwright/protocol";
 import type { ByteLimit, Page } from "../tables/conditions.ts";
 import type { Owner } from "./owner.ts";
 
+export interface AssistantFilters extends Pick<SearchAssistants, "graph_id" | "name" | "metadata"> {
+  /** Of the server's own assistants, only those of these agents: a database may know agents of earlier starts. */
+  readonly served?: readonly string[];
+}
+
 export interface AssistantRecords {
   /**
    * `replace` keeps the earlier version and numbers the new one itself; equal content makes no new version. An id of
@@ -17,8 +22,8 @@ export interface AssistantRecords {
   setLatest(owner: Owner, assistantId: string, version: number): Promise<Assistant | undefined>;
   /** The server's own assistants, one for each agent, belong to everyone. */
   get(owner: Owner, assistantId: string): Promise<Assistant | undefined>;
-  search(owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]>;
-  count(owner: Owner, query: Pick<SearchAssistants, "graph_id" | "name" | "metadata">): Promise<number>;
+  search(owner: Owner, query: SearchAssistants & AssistantFilters, bytes?: ByteLimit): Promise<Assistant[]>;
+  count(owner: Owner, query: AssistantFilters): Promise<number>;
   versions(owner: Owner, assistantId: string, query: Page): Promise<Assistant[]>;
   countVersions(owner: Owner, assistantId: string): Promise<number>;
   delete(owner: Owner, assistantId: string): Promise<boolean>;

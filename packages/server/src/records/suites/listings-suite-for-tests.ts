@@ -102,7 +102,13 @@ export function listingsSuite({ records }: RecordsSite): void {
       const { assistants } = records();
       await assistants.put(EVERYONE, ours, { ifExists: "replace" });
       expect(await assistants.get(owner, ours.assistant_id)).toEqual(ours);
-      expect(await assistants.search(owner, { ...PAGE, graph_id: ours.graph_id })).toEqual([ours]);
+      const found = { ...PAGE, graph_id: ours.graph_id };
+      expect(await assistants.search(owner, found)).toEqual([ours]);
+      expect(await assistants.search(owner, { ...found, served: ["x", ours.graph_id] })).toEqual([ours]);
+      for (const served of [[], ["x"]]) {
+        expect(await assistants.search(owner, { ...found, served })).toEqual([]);
+        expect(await assistants.count(owner, { graph_id: ours.graph_id, served })).toBe(0);
+      }
       expect(await assistants.put(owner, ours, { ifExists: "replace" })).toBe("exists");
       expect(await assistants.setLatest(owner, ours.assistant_id, 1)).toBeUndefined();
       expect(await assistants.delete(owner, ours.assistant_id)).toBe(false);

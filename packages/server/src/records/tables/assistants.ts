@@ -2,12 +2,12 @@
 
 import type { ByteLimit } from "@deepwright/checkpoint/sql";
 import type { Assistant, SearchAssistants } from "@deepwright/protocol";
+import type { AssistantFilters } from "../contract/assistant-records.ts";
 import { EVERYONE, type Owner } from "../records.ts";
 import { Conditions, countOf, type Listing, orderOf, type Page, pageOf, type Verify } from "./conditions.ts";
 import type { Database, SqlRow, SqlSession } from "./database.ts";
 import { addMetadata, removeMarks, verifying, writeMarks } from "./json-filter.ts";
 
-type Filters = Pick<SearchAssistants, "graph_id" | "name" | "metadata">;
 type IfExists = "raise" | "do_nothing" | "replace";
 
 export function assistantRows(database: Database) {
@@ -34,7 +34,11 @@ export function assistantRows(database: Database) {
         return own ?? findAssistant(session, EVERYONE, assistantId);
       }),
 
-    search: (owner: Owner, query: SearchAssistants, bytes?: ByteLimit): Promise<Assistant[]> =>
+    search: (
+      owner: Owner,
+      query: SearchAssistants & AssistantFilters,
+      bytes?: ByteLimit,
+    ): Promise<Assistant[]> =>
       read(async (session) => {
         const order = orderOf(SORTS, query.sort_by, query.sort_order, "position");
         const conditions = matching(database, owner, query);
@@ -43,7 +47,7 @@ export function assistantRows(database: Database) {
         return rows.map((row) => JSON.parse(row.body as string));
       }),
 
-    count: (owner: Owner, query: Filters): Promise<number> =>
+    count: (owner: Owner, query: AssistantFilters): Promise<number> =>
       read((session) => countOf(session, LISTING, matching(database, owner, query), verifyingOf(query))),
 
     versions: (owner: Owner, assistantId: string, page: Page): Promise<Assistant[]> =>
@@ -101,10 +105,15 @@ async function versionsOf(session: SqlSession, owner: Owner, assistantId: string
   return conditions;
 }
 
-function matching(database: Database, owner: Owner, query: Filters): Conditions {
+function matching(database: Database, owner: Owner, query: AssistantFilters): Conditions {
   const conditions = new Conditions();
   conditions.add(`a.owner IN (${conditions.bind(owner)}, ${conditions.bind(EVERYONE)})`);
   if (query.graph_id) conditions.add(`a.graph_id = ${conditions.bind(query.graph_id)}`);
+  if (query.served) {
+    const names = query.served.map((name) => conditions.bind(name));
+    const isServed = names.length === 0 ? "FALSE" : `a.graph_id IN (${names.join(", ")})`;
+    conditions.add(`(a.owner <> ${conditions.bind(EVERYONE)} OR ${isServed})`);
+  }
   if (query.name) {
     const part = query.name.replace(/[\\%_]/g, (sign) => `\\${sign}`);
     conditions.add(`LOWER(a.name) LIKE LOWER(${conditions.bind(`%${part}%`)}) ESCAPE '\\'`);
@@ -120,7 +129,7 @@ function matching(database: Database, owner: Owner, query: Filters): Conditions 
   return conditions;
 }
 
-function verifyingOf({ metadata }: Filters): Verify | undefined {
+function verifyingOf({ metadata }: AssistantFilters): Verify | undefined {
   const nested = verifying({ metadata });
   return nested && { ...nested, matches: (row) => nested.matches({ metadata: metadataOf(row) }) };
 }

@@ -2,11 +2,13 @@
 import { adoptFork, compareThreads } from "@deepwright/checkpoint";
 import type { RestoredThread } from "@deepwright/protocol";
 import { Problem } from "../../http/problems.ts";
+import type { ThreadHead } from "../../records/records.ts";
 import type { Call, Handlers } from "../call.ts";
 import type { Services } from "../services.ts";
 import { graphOfThread, readingThread, threadOf, writingThread } from "../thread-parts.ts";
 import { noteState } from "../thread-state-routes.ts";
 import { comparedThread } from "./compared-thread.ts";
+import { rootsFor } from "./thread-undo-routes.ts";
 import { shownReport } from "./undo-report.ts";
 
 type ComparisonRoutes = Pick<Handlers<"threads">, "threads.compare" | "threads.adopt">;
@@ -26,7 +28,7 @@ export const threadComparisonRoutes: ComparisonRoutes = {
 async function adopt({ services, owner, parameters, body }: Call<"threads.adopt">): Promise<RestoredThread> {
   const threadId = parameters.thread_id;
   const thread = await threadOf(services, owner, threadId);
-  const root = await directoryFor(services, threadId);
+  const root = await directoryFor(services, thread);
   if (body.dry_run) {
     const plan = await readingThread(services, owner, threadId, () =>
       adoptFork(services.saver, threadId, { root, dryRun: true }),
@@ -42,11 +44,12 @@ async function adopt({ services, owner, parameters, body }: Call<"threads.adopt"
   });
 }
 
-/** A fork names the directory that it was made of; every other thread worked in the first one of the server. */
-async function directoryFor({ restoreRoots, saver }: Services, threadId: string): Promise<string> {
-  const [first] = restoreRoots;
+/** A fork names the directory that it was made of; every other thread worked in that of its agent. */
+async function directoryFor(services: Services, head: ThreadHead): Promise<string> {
+  const roots = rootsFor(services, head);
+  const [first] = roots;
   if (first === undefined)
     throw new Problem("NOT_SUPPORTED", "This server names no directory whose files it restores.");
-  const [thread] = await compareThreads(saver, [threadId]);
-  return restoreRoots.find((root) => root === thread?.forkOf) ?? first;
+  const [thread] = await compareThreads(services.saver, [head.thread_id]);
+  return roots.find((root) => root === thread?.forkOf) ?? first;
 }

@@ -9,6 +9,7 @@ import {
 import type { FileBlame, RestoredThread, RewoundThread, ThreadSteps } from "@deepwright/protocol";
 import { HeldAnswer } from "../../http/held-answer.ts";
 import { notFound, Problem } from "../../http/problems.ts";
+import type { ThreadHead } from "../../records/records.ts";
 import type { Call, Handlers } from "../call.ts";
 import { PageText } from "../listing.ts";
 import type { Services } from "../services.ts";
@@ -66,7 +67,8 @@ export const threadUndoRoutes: UndoRoutes = {
     return readingThread(services, owner, threadId, async () => {
       if (services.restoreRoots.length === 0)
         throw new Problem("NOT_SUPPORTED", "This server names no directory whose files it restores.");
-      return shownBlame(await blameIn(services, threadId, query.path));
+      const roots = rootsFor(services, await threadOf(services, owner, threadId));
+      return shownBlame(await blameIn(services.saver, threadId, query.path, roots));
     });
   },
 };
@@ -113,10 +115,24 @@ async function undoing<Result>(
   });
 }
 
+/** Directories of the server, that of the thread's agent first. */
+export function rootsFor(
+  { restoreRoots, settings }: Services,
+  { metadata: { graph_id: agent } }: Pick<ThreadHead, "metadata">,
+): readonly string[] {
+  const own = typeof agent === "string" ? settings(agent)?.directory : undefined;
+  return restoreRoots.toSorted((one, other) => Number(other === own) - Number(one === own));
+}
+
 /** The first directory in which the thread changed the file. */
-async function blameIn(services: Services, threadId: string, path: string): Promise<Blame> {
-  const threads = openThreads(services.saver);
-  for (const root of services.restoreRoots) {
+async function blameIn(
+  saver: Services["saver"],
+  threadId: string,
+  path: string,
+  roots: readonly string[],
+): Promise<Blame> {
+  const threads = openThreads(saver);
+  for (const root of roots) {
     try {
       return await threads.blame(threadId, path, root);
     } catch (error) {
