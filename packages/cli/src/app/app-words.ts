@@ -1,5 +1,6 @@
 /** Words of the app: modes, ends of runs, paths. Pure. */
 import type { ApprovalMode } from "@deepwright/server";
+import { visibleWidth, wrapTextWithAnsi } from "@earendil-works/pi-tui";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { Session } from "./session/session.ts";
 
@@ -39,16 +40,23 @@ export function shortPath(path: string, { HOME }: NodeJS.ProcessEnv): string {
   return HOME && (path === HOME || path.startsWith(`${HOME}/`)) ? `~${path.slice(HOME.length)}` : path;
 }
 
+/** A line at a width; what does not fit stands below its second column, if it has one. */
+export function hangingRows(line: string, width: number): string[] {
+  const head = /^ {2}\S.*? {2,}/.exec(line)?.[0] ?? /^ */.exec(line)?.[0] ?? "";
+  const indent = visibleWidth(head);
+  if (indent > width / 2) return wrapTextWithAnsi(line, width);
+  const [first = "", ...rest] = wrapTextWithAnsi(line.slice(head.length), width - indent);
+  return [`${head}${first}`, ...rest.map((row) => " ".repeat(indent) + row)];
+}
+
 export function textRows(text: string, width: number): readonly string[] {
-  return text.split("\n").flatMap((line) => {
-    const safe = safeLine(line);
-    return safe.length <= width - 2
-      ? [`  ${safe}`]
-      : (safe.match(new RegExp(`.{1,${width - 2}}`, "gu")) ?? []).map((row) => `  ${row}`);
-  });
+  const lines = text.split("\n").flatMap((line) => wrapTextWithAnsi(safeLine(line), width - 2));
+  return lines.map((row) => `  ${row}`);
 }
 
 export const PLAN_WORDS =
   "Plan mode: /approve carries the plan out, /approve fresh does it in a new thread that knows only the plan.";
+
+export const ASKED_LATER = "Esc shows the question again; a message cancels what it asks about";
 
 export const UNREAD_WORDS = "The subagent ended before it read your message; its result tells the agent:";

@@ -1,13 +1,22 @@
 /** The app: a screen, a keyboard and a session. Painted before anything heavy is loaded. */
 import { emptyScreen } from "@deepwright/protocol/screen";
 import type { ApprovalMode } from "@deepwright/server";
-import { matchesKey, wrapTextWithAnsi } from "@earendil-works/pi-tui";
+import { matchesKey } from "@earendil-works/pi-tui";
 import { seconds } from "../terminal/amounts.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import type { AppOptions } from "./app-options.ts";
-import { endWords, errorWords, PLAN_WORDS, shortPath, UNREAD_WORDS } from "./app-words.ts";
+import {
+  ASKED_LATER,
+  endWords,
+  errorWords,
+  hangingRows,
+  PLAN_WORDS,
+  shortPath,
+  UNREAD_WORDS,
+} from "./app-words.ts";
 import { askHost, commandHost, subagentHost } from "./command-host.ts";
 import type { AppCommand } from "./commands/command.ts";
+import { namedPicture } from "./input/attachments.ts";
 import { completion } from "./input/completion.ts";
 import { FileIndex } from "./input/file-index.ts";
 import { InputHistory } from "./input/history.ts";
@@ -152,7 +161,7 @@ export class App {
   }
 
   say(...lines: string[]): void {
-    this.transcript.note((width) => lines.flatMap((line) => wrapTextWithAnsi(line, width)));
+    this.transcript.note((width) => lines.flatMap((line) => hangingRows(line, width)));
     this.changed();
   }
 
@@ -233,7 +242,10 @@ export class App {
         screen,
         tail: panel?.isQuestion ? [] : this.transcript.live(screen, width, this.context),
         work: workOf(session, this.own.current),
-        waiting: waitingRows(session, this.early),
+        waiting: [
+          ...(panel || !session?.isWaiting ? [] : [ASKED_LATER]),
+          ...waitingRows(session, this.early),
+        ],
         input,
         hint: this.hint ?? (session ? undefined : theme.dim("Starting…")),
         status: statusOf(session, this.options, this.looks, this.vim.isNormal),
@@ -318,7 +330,7 @@ export class App {
 
   private pasted(text: string): void {
     if (this.panel && !this.asking) return;
-    this.editor.paste(text);
+    this.editor.paste(namedPicture(text) ?? text);
     this.driver.request();
   }
 
@@ -351,6 +363,7 @@ export class App {
       this.driver.request();
       return;
     }
+    if (trimmed.startsWith("/")) this.say(this.theme.dim(`› ${safeLine(trimmed, 200)}`));
     const { submit } = await import("./commands/submit.ts");
     await submit(trimmed, commandHost(this, this.session)).catch((error: Error) =>
       this.say(this.theme.bad(errorWords(error))),

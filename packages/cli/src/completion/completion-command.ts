@@ -8,7 +8,14 @@ export async function completionCommand(shell: Shell, tree: CommandTree): Promis
 }
 
 export function completionScript(shell: Shell, tree: CommandTree): string {
-  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](tree);
+  return { bash: bashScript, zsh: zshScript, fish: fishScript }[shell](withApp(tree));
+}
+
+/** The program without a command is the app: it takes the options of `chat`. */
+function withApp(tree: CommandTree): CommandTree {
+  const own = new Set(tree.options.map(({ flag }) => flag));
+  const app = tree.commands.find(({ name }) => name === "chat")?.options ?? [];
+  return { ...tree, options: [...tree.options, ...app.filter(({ flag }) => !own.has(flag))] };
 }
 
 /** Each command by its path: `""` is the program itself, `threads list` one below. */
@@ -89,7 +96,11 @@ function fishScript(tree: CommandTree): string {
       ...command.options.map((option) => `complete -c deepwright -n ${quoted(inside)} ${fishOption(option)}`),
     ];
   });
-  const own = tree.options.map((option) => `complete -c deepwright ${fishOption(option)}`);
+  const none = quoted(`not __fish_seen_subcommand_from ${top}`);
+  const own = [
+    `complete -c deepwright -n ${none} -f`,
+    ...tree.options.map((option) => `complete -c deepwright -n ${none} ${fishOption(option)}`),
+  ];
   return `# Completion of deepwright for fish\n${[...own, ...lines].join("\n")}\n`;
 }
 

@@ -1,10 +1,15 @@
 import { spawnSync } from "node:child_process";
 import { mkdir, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { expect, it } from "vitest";
+import { expect, it, onTestFinished } from "vitest";
+import type { LoadedSettings } from "../settings/load-settings.ts";
+import { providerServer } from "../test-support/provider-server.ts";
 import { directoryWith, homeOf, runBinary } from "../test-support/run-binary.ts";
 import { installationOf } from "./installed.ts";
 import { nodeCheck } from "./machine-checks.ts";
+import { modelCheck } from "./model-checks.ts";
 
 it("doctor looks at everything, and names a remedy for each problem", async () => {
   const directory = await directoryWith({
@@ -42,6 +47,30 @@ it("doctor looks at everything, and names a remedy for each problem", async () =
   expect(broken.stdout).toContain("✘ Settings: ");
   expect(broken.stdout).toContain("✘ Database: ");
   expect(broken.stdout).toContain("    → ");
+});
+
+it("doctor asks the server of the model, which has to list models, and this one", async () => {
+  const server = await providerServer([], ["qwen3"]);
+  onTestFinished(() => server.close());
+  const page = createServer((_, response) => response.end("<html>"));
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void page.close());
+  const loaded = { settings: {}, origins: new Map() } as unknown as LoadedSettings;
+  const check = (DEEPWRIGHT_MODEL: string, url: string) =>
+    modelCheck(loaded, {
+      DEEPWRIGHT_MODEL,
+      LMSTUDIO_BASE_URL: url,
+      GROQ_API_KEY: "k",
+      DEEPWRIGHT_BASE_URL: url,
+    });
+  expect(await check("lmstudio:qwen3", server.url)).toMatchObject({ state: "ok" });
+  expect(await check("groq:llama", server.url)).toMatchObject({ state: "note" });
+  const address = `http://127.0.0.1:${(page.address() as AddressInfo).port}/v1`;
+  expect(await check("lmstudio:qwen3", address)).toMatchObject({
+    state: "problem",
+    words: expect.stringContaining("not with a list of models"),
+  });
+  expect(await check("lmstudio:qwen3", "http://127.0.0.1:1/v1")).toMatchObject({ state: "problem" });
 });
 
 it("update tells how it was installed", async () => {
@@ -84,7 +113,9 @@ it("completion scripts are read by their shells, and bash offers commands and op
     const { stdout, code } = await runBinary(["completion", shell], { cwd });
     expect(code).toBe(0);
     expect(stdout).toContain("threads");
-    const checked = spawnSync(shell, ["-n"], { input: stdout, encoding: "utf8" });
+    const file = join(cwd, `completion.${shell}`);
+    await writeFile(file, stdout);
+    const checked = spawnSync(shell, ["-n", file], { encoding: "utf8" });
     if (checked.error === undefined) expect([shell, checked.stderr]).toEqual([shell, ""]);
     if (shell !== "bash") continue;
     const offers = (...words: string[]): string => {
@@ -92,6 +123,7 @@ it("completion scripts are read by their shells, and bash offers commands and op
       return spawnSync("bash", ["-c", `${stdout}\n${line}`], { encoding: "utf8" }).stdout.trim();
     };
     expect(offers("thr")).toBe("threads");
+    expect(offers("--mod")).toBe("--model --mode");
     expect(offers("config", "s")).toBe("set schema");
     expect(offers("run", "--max-c")).toBe("--max-cost");
   }

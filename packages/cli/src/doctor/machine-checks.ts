@@ -92,7 +92,9 @@ export async function databaseCheck(environment: NodeJS.ProcessEnv): Promise<Che
     return problem(
       "Database",
       `${name} cannot be used: ${(error as Error).message}`,
-      "Name another with --db or DEEPWRIGHT_DB, or move the file away.",
+      database.kind === "postgres"
+        ? "Name another with --db or DEEPWRIGHT_DB."
+        : "Name another with --db or DEEPWRIGHT_DB, or move the file away.",
     );
   }
 }

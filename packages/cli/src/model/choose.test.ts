@@ -127,9 +127,23 @@ const ROWS: readonly (readonly [string, ModelWish, Record<string, string>, World
   [
     "another provider is handed on",
     { model: "mistralai:mistral-large" },
-    {},
+    { MISTRAL_API_KEY: "key" },
     {},
     "Model: mistralai:mistral-large (--model)",
+  ],
+  [
+    "its address without a path gets /v1, too",
+    { model: "openrouter:a/b", baseUrl: "http://localhost:8080" },
+    { OPENROUTER_API_KEY: "key" },
+    { openai: { "http://localhost:8080/v1": ["a/b"] } },
+    "Model: openrouter:a/b (--model, at http://localhost:8080/v1)",
+  ],
+  [
+    "a server on this machine that is named alone means the first of its models",
+    { model: "lmstudio" },
+    {},
+    { openai: { "http://127.0.0.1:1234/v1": ["qwen3-8b", "other"] } },
+    "Model: lmstudio:qwen3-8b (--model)",
   ],
   [
     "without anything the offline model, and it says so",
@@ -206,7 +220,12 @@ describe("chooseModel", () => {
 
   it("says which key is missing, and that Ollama does not answer", async () => {
     await expect(choose({ model: "anthropic:x" }, {})).rejects.toThrow("ANTHROPIC_API_KEY is not set");
-    await expect(choose({ model: "ollama" }, {})).rejects.toThrow("does not answer");
+    await expect(choose({ model: "groq:x" }, {})).rejects.toMatchObject({
+      message: "--model asks for groq, but GROQ_API_KEY is not set.",
+      hint: expect.stringContaining("deepwright login groq"),
+    });
+    for (const model of ["ollama", "vllm"])
+      await expect(choose({ model }, {})).rejects.toThrow("does not answer");
   });
 
   it.each(KEYED_PROVIDERS)("the price of $provider:$model is known, so its cost can be limited", ({ model }) =>

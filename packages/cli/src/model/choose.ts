@@ -2,7 +2,7 @@
  * Decides which model runs: `--model`, `DEEPWRIGHT_MODEL`, a server named by `--base-url` or
  * `DEEPWRIGHT_BASE_URL`, the first key found, a local endpoint, the offline model.
  */
-import { MODEL_PROVIDERS, modelProvider } from "deepwright/providers";
+import { MODEL_PROVIDERS, modelProvider, providerUrl } from "deepwright/providers";
 import { CommandError, usageError } from "../command-error.ts";
 import { KEYED_PROVIDERS, type ProviderDefaults } from "../default-models.ts";
 import { ollamaUrl, parseBaseUrl, shownUrl } from "./base-url.ts";
@@ -84,11 +84,11 @@ async function named(
   if (provider === OFFLINE) return { kind: "offline", reason: `Asked for by ${name.source}` };
   if (provider === "ollama") return ollama(model, server?.value, reason, environment, endpoints);
   const defaults = KEYED_PROVIDERS.find((candidate) => candidate.provider === provider);
-  if (defaults === undefined) return other(name, reason, server?.value, environment);
+  if (defaults === undefined) return other(name, server, environment, endpoints);
   const choice = await withAddress(keyed(defaults, environment, server?.value, reason), name, endpoints);
   if (choice.apiKey === undefined && choice.baseUrl === undefined)
     throw new CommandError(`${name.source} asks for ${provider}, but ${defaults.keys[0]} is not set.`, {
-      hint: `Set ${defaults.keys[0]}, or name a server with --base-url.`,
+      hint: `Store it with \`deepwright login ${provider}\`, set ${defaults.keys[0]}, or name a server with --base-url.`,
     });
   return { ...choice, model: model ?? defaults.model };
 }
@@ -107,13 +107,13 @@ async function withAddress(
 }
 
 /** Any provider of the library's table: through the provider's package, or at an address that speaks OpenAI's protocol. */
-function other(
+async function other(
   { value, source }: Named<ModelName>,
-  reason: string,
-  baseUrl: string | undefined,
+  server: Named<string> | undefined,
   environment: Environment,
-): ModelChoice {
-  const { provider, model = "" } = value;
+  endpoints: Endpoints,
+): Promise<ModelChoice> {
+  const { provider } = value;
   const known = modelProvider(provider);
   if (known === undefined)
     throw usageError(
@@ -121,6 +121,25 @@ function other(
       `The CLI comes with anthropic, openai, google (google-genai) and ollama, and knows ${OTHERS}.`,
     );
   const keyName = known.keys.find((key) => environment[key]) ?? known.keys[0];
+  const apiKey = keyName === undefined ? undefined : environment[keyName];
+  // Packages without an address of ours find their keys themselves.
+  if (!apiKey && !known.isLocal && known.baseUrl !== undefined)
+    throw new CommandError(`${source} asks for ${provider}, but ${keyName} is not set.`, {
+      hint: `Store it with \`deepwright login ${provider}\`, or set ${keyName}.`,
+    });
+  const own = server?.value ?? providerUrl(known, environment);
+  const isAsked = own !== undefined && (value.model === undefined || (server !== undefined && isBare(own)));
+  const { url, models = [] } = isAsked ? await completedUrl(own, apiKey, endpoints) : { url: own };
+  const model = value.model ?? models[0];
+  if (model === undefined)
+    throw new CommandError(
+      `${provider} has no model to offer at ${shownUrl(url ?? "")}, or does not answer.`,
+      {
+        hint: `Start the server, or name a model: --model ${provider}:NAME.`,
+      },
+    );
+  const baseUrl = server && url;
+  const reason = baseUrl === undefined ? source : `${source}, at ${shownUrl(baseUrl)}`;
   return { kind: "other", provider, model, reason, baseUrl, keyName };
 }
 

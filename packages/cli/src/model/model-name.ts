@@ -1,4 +1,5 @@
 /** `provider:model` as a user writes it. */
+import { MODEL_PROVIDERS } from "deepwright/providers";
 import { usageError } from "../command-error.ts";
 import { KEYED_PROVIDERS, shownProvider } from "../default-models.ts";
 
@@ -10,7 +11,9 @@ export interface ModelName {
 
 export const OFFLINE = "offline";
 
-const ALONE = new Set([...KEYED_PROVIDERS.map(({ provider }) => provider as string), "ollama", OFFLINE]);
+/** Servers on this machine mean the first of their models. */
+const LOCAL = MODEL_PROVIDERS.filter(({ isLocal }) => isLocal).map(({ name }) => name);
+const ALONE = new Set([...KEYED_PROVIDERS.map(({ provider }) => provider as string), ...LOCAL, OFFLINE]);
 
 /** Splits at the first colon, so `ollama:qwen3:8b` is a model of Ollama. `source` is where it was written. */
 export function parseModelName(text: string, source: string): ModelName {

@@ -2,6 +2,22 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { expect, test } from "vitest";
 import { progressOf } from "./progress.ts";
 
+test("a picture that a tool read is not the task", () => {
+  const { task, calls } = progressOf([
+    new HumanMessage("Look around"),
+    new AIMessage({ content: "", tool_calls: [{ id: "1", name: "read_file", args: {} }] }),
+    new ToolMessage({ content: "'/a.png': image", tool_call_id: "1" }),
+    new HumanMessage({
+      contentBlocks: [
+        { type: "text", text: "/a.png:" },
+        { type: "image", mimeType: "image/png", data: "AA==" },
+      ],
+    }),
+  ]);
+  expect(task).toBe("Look around");
+  expect(calls).toHaveLength(1);
+});
+
 test("data of the workspace and reminders after a request are not the task", () => {
   const { task, calls } = progressOf([
     new HumanMessage("Write notes.md"),

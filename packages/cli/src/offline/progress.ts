@@ -18,7 +18,10 @@ export interface Progress {
 
 export function progressOf(messages: readonly BaseMessage[]): Progress {
   const start = messages.findLastIndex(
-    (message) => HumanMessage.isInstance(message) && askedIn(message) !== "",
+    (message, i) =>
+      HumanMessage.isInstance(message) &&
+      askedIn(message) !== "" &&
+      !isMediaOfTools(message, messages[i - 1]),
   );
   const since = messages.slice(start + 1);
   const results = new Map(
@@ -32,6 +35,12 @@ export function progressOf(messages: readonly BaseMessage[]): Progress {
       return { name, args, result: result?.text ?? "", failed: isError(result) };
     });
   return { task: start === -1 ? "" : askedIn(messages[start] as BaseMessage), calls };
+}
+
+/** Pictures of tool results stand in a message behind the results. */
+function isMediaOfTools({ content }: BaseMessage, before: BaseMessage | undefined): boolean {
+  const isMedia = typeof content !== "string" && content.some(({ type }) => type !== "text");
+  return isMedia && ToolMessage.isInstance(before);
 }
 
 /** The words of a person, without reminders of the harness. */

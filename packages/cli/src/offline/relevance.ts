@@ -9,7 +9,8 @@ const ALWAYS: readonly RegExp[] = [
 ];
 const ENTRY =
   /(^|\/)(main|index|app|cli|server|__main__|mod|lib)\.(ts|tsx|js|mjs|cjs|jsx|py|go|rs|java|rb|php|c|cpp)$/;
-const NOISE = /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[^/]*\.(lock|min\.js|map|svg))$/;
+const NOISE =
+  /(^|\/)(package-lock\.json|yarn\.lock|pnpm-lock\.yaml|[^/]*\.(lock|min\.js|map|svg|png|jpe?g|gif|webp|ico|pdf|zip|gz|woff2?))$/i;
 const COMMON = new Set(
   "the and for with from that this what which into have please write make create file files code all any are you your our how why who when where can could should would does not but its use using about some new".split(
     " ",

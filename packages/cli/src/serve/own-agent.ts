@@ -48,6 +48,8 @@ export interface OwnAgent {
   readonly commands: Commands | undefined;
   readonly mcp: Mcp | undefined;
   readonly modes: ApprovalModes;
+  /** Subagents that the person wrote as files. */
+  readonly userAgents: Awaited<ReturnType<typeof openUserFiles>>["agents"];
   /** Commands that the person wrote as files. */
   readonly userCommands: Awaited<ReturnType<typeof openUserFiles>>["commands"];
   /** Ends the commands of all threads. Safe twice. */
@@ -158,6 +160,7 @@ export async function openOwnAgent(
     commands,
     mcp,
     modes,
+    userAgents: own.agents,
     userCommands: own.commands,
     close: () => closed(commands, mcp),
   };

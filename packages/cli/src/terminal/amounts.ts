@@ -12,7 +12,8 @@ export function grouped(amount: number): string {
 export function bytes(amount: number): string {
   if (amount < 1024) return `${amount} B`;
   if (amount < 1024 * 1024) return `${Math.round(amount / 1024)} KB`;
-  return `${(amount / 1024 / 1024).toFixed(1)} MB`;
+  const megabytes = amount / 1024 / 1024;
+  return megabytes < 1024 ? `${megabytes.toFixed(1)} MB` : `${(megabytes / 1024).toFixed(1)} GB`;
 }
 
 export function seconds(milliseconds: number): string {

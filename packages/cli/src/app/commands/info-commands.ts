@@ -1,7 +1,9 @@
 /** Commands that show something: help, tokens, rules, servers, skills. */
+import { count } from "../../terminal/amounts.ts";
 import { safeLine } from "../../terminal/safe-text.ts";
 import { MODE_WORDS, MODES, NO_MODES } from "../app-words.ts";
 import { ACTION_NAMES, ACTIONS, type Keybindings, keyWords } from "../keys/bindings.ts";
+import { stateWords } from "../view/panes.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 
 /** Keys with their words; those of the settings instead of ours. */
@@ -23,7 +25,8 @@ const help: AppCommand = {
   isQuick: true,
   run: ({ say, commands, theme, keybindings }) => {
     const keys = keybindings ? keyRows(keybindings) : [];
-    const row = (name: string, words: string): string => `  ${theme.accent(name.padEnd(24))} ${words}`;
+    const row = (name: string, words: string): string =>
+      `  ${theme.accent(name)}${" ".repeat(Math.max(24 - name.length, 0))} ${words}`;
     say(
       ...(keys.length > 0 ? [theme.bold("Keys"), ...keys.map(([key, words]) => row(key, words)), ""] : []),
       theme.bold("Commands"),
@@ -97,13 +100,20 @@ const memory = listing(
   ({ place }) => place.local?.memory ?? [],
 );
 const sandbox = listing("sandbox", "where commands run", "", ({ place, directory }) => [
-  place.sandbox,
+  place.local?.commandsLine ?? place.sandbox,
   ...(place.local ? [`directory ${directory}`] : []),
 ]);
-const agents = listing("agents", "subagents of this session", "No subagent has worked yet.", ({ session }) =>
-  Object.values(session.screen.subagents).map(
-    ({ name = "subagent", status, messages }) => `${name} · ${status} · ${messages.length} messages`,
-  ),
+const agents = listing(
+  "agents",
+  "subagents: your own, and those that have worked",
+  "No subagent has worked yet.",
+  ({ session, place }) => [
+    ...(place.local?.agents ?? []).map(({ name, description }) => `${name}: ${description}`),
+    ...Object.values(session.screen.subagents).map(
+      (agent) =>
+        `${agent.name ?? "subagent"} ${stateWords(agent)} · ${count(agent.messages.length, "message")}`,
+    ),
+  ],
 );
 
 const copy: AppCommand = {
@@ -122,7 +132,7 @@ const copy: AppCommand = {
 
 const mode: AppCommand = {
   name: "mode",
-  usage: "[ask|accept-edits|plan|auto]",
+  usage: "[mode]",
   description: "show or change what is asked about",
   isQuick: true,
   run: ({ session, say, place }, words) => {
@@ -131,6 +141,8 @@ const mode: AppCommand = {
     if (named) session.setMode(named);
     else if (words !== "") return say(`There is no mode '${safeLine(words, 40)}': ${MODES.join(", ")}.`);
     say(`Mode ${session.mode}: ${MODE_WORDS[session.mode]}.`);
+    if (words === "")
+      say(...MODES.filter((one) => one !== session.mode).map((one) => `  /mode ${one}: ${MODE_WORDS[one]}`));
   },
 };
 

@@ -36,7 +36,7 @@ const compact: AppCommand = {
     if (run.status !== "success" || session.isWaiting || last?.role !== "assistant" || last.text === "")
       return say("The agent gave no summary; the thread stays as it is.");
     session.clear();
-    session.prefaces.push(`Summary of the conversation so far:\n\n${last.text}`);
+    session.additions.push(`Summary of the conversation so far:\n\n${last.text}`);
     replay();
     say("This is a new thread. Your next message goes with the summary.");
   },

@@ -60,7 +60,7 @@ async function shell(line: string, host: CommandHost): Promise<void> {
     .finally(done);
   const output = safeText(whole.slice(0, MOST_OUTPUT));
   const lines = output.replace(/\n$/, "").split("\n");
-  host.session.prefaces.push(`I ran \`${line}\`:\n\n${output}`);
+  host.session.additions.push(`I ran \`${line}\`:\n\n${output}`);
   const hidden = lines.length - SHOWN_LINES;
   host.say(
     ...lines.slice(0, SHOWN_LINES).map((row) => `  ${row}`),

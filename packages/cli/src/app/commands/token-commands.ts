@@ -9,6 +9,9 @@ import { contextTokens } from "../view/panes.ts";
 import type { AppCommand, CommandHost } from "./command.ts";
 import { modelItems } from "./model-items.ts";
 
+/** A row of costs fits 80 columns. */
+const [AGENT_WIDTH, MODEL_WIDTH] = [16, 19];
+
 /** Letters of a token, about. */
 const LETTERS = 4;
 
@@ -78,8 +81,8 @@ const cost: AppCommand = {
       theme.bold(row(["agent", "model", "in", "cached", "out", "cost"])),
       ...spending.map(({ agent, model, usage }, i) =>
         row([
-          safeLine(agent, 18),
-          safeLine(model, 28),
+          safeLine(agent, AGENT_WIDTH),
+          safeLine(model, MODEL_WIDTH),
           grouped(usage.input),
           grouped(usage.cached ?? 0),
           grouped(usage.output),
@@ -94,7 +97,7 @@ const cost: AppCommand = {
 };
 
 function row([agent = "", model = "", ...amounts]: readonly string[]): string {
-  return `  ${agent.padEnd(18)} ${model.padEnd(28)} ${amounts.map((one) => one.padStart(9)).join(" ")}`;
+  return `  ${agent.padEnd(AGENT_WIDTH)} ${model.padEnd(MODEL_WIDTH)} ${amounts.map((one) => one.padStart(9)).join(" ")}`;
 }
 
 function money(dollars: number | undefined): string {

@@ -1,4 +1,5 @@
 /** Files that a message names with `@`: pictures go with it, other files are read by the agent itself. */
+import { existsSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import { extname, isAbsolute, resolve } from "node:path";
 import type { Content } from "../session/session.ts";
@@ -12,16 +13,26 @@ const PICTURES: Readonly<Record<string, string>> = {
 };
 const MOST_BYTES = 5_000_000;
 
-/** A path behind `@`, or the whole message when a picture was dropped on the terminal. */
+/** A picture that was dropped on the terminal arrives as a pasted path; as text of a message it is named with `@`. */
+export function namedPicture(pasted: string): string | undefined {
+  const dropped = /^(['"]?)(?:file:\/\/)?(\/[^\n]+?)\1$/.exec(pasted.trim())?.[2]?.replaceAll("\\ ", " ");
+  if (dropped === undefined || !isPicture(dropped) || !existsSync(dropped)) return undefined;
+  return /\s/.test(dropped) ? `@"${dropped}" ` : `@${dropped} `;
+}
+
+function isPicture(path: string): boolean {
+  return extname(path).toLowerCase() in PICTURES;
+}
+
+/** Paths behind `@`; those with blanks are in quotes. */
 export async function withAttachments(
   text: string,
   directory: string,
 ): Promise<{ readonly content: Content; readonly problems: readonly string[] }> {
-  const named = [...text.matchAll(/(?:^|\s)@(\S+)/g)].map(([, path = ""]) => path);
-  const dropped = /^(['"]?)(?:file:\/\/)?(\/[^\n]+?)\1$/.exec(text.trim())?.[2];
-  const paths = [...named, ...(dropped ? [dropped.replaceAll("\\ ", " ")] : [])].filter(
-    (path) => extname(path).toLowerCase() in PICTURES,
+  const named = [...(namedPicture(text) ?? text).matchAll(/(?:^|\s)@(?:"([^"\n]+)"|(\S+))/g)].map(
+    ([, quoted, path = ""]) => quoted ?? path,
   );
+  const paths = named.filter(isPicture);
   const blocks: Record<string, unknown>[] = [];
   const problems: string[] = [];
   for (const path of new Set(paths)) {

@@ -25,6 +25,8 @@ export interface PickerOptions<Value> {
 }
 
 const READING_MS = 300;
+/** Lists up to this length show a row for the search only once something is typed. */
+const SHORT_LIST = 5;
 
 export class Picker<Value> implements Panel {
   private readonly more = new Map<PickedItem<Value>, string>();
@@ -41,8 +43,8 @@ export class Picker<Value> implements Panel {
   }
 
   rows(width: number, rows: number): readonly string[] {
-    const { theme, title } = this.options;
-    const { found } = this;
+    const { theme, title, items } = this.options;
+    const { found, query } = this;
     const height = Math.max(Math.min(rows - 3, 15), 1);
     this.selected = Math.max(0, Math.min(this.selected, found.length - 1));
     const top = Math.max(0, Math.min(this.selected - Math.floor(height / 2), found.length - height));
@@ -59,9 +61,9 @@ export class Picker<Value> implements Panel {
     });
     return [
       theme.accent(`── ${title}`),
-      `  search: ${this.query}${CARET}`,
+      ...(items.length > SHORT_LIST || query !== "" ? [`  search: ${query}${CARET}`] : []),
       ...(found.length === 0 ? [theme.dim("  nothing fits")] : shown),
-      theme.dim(`  ${found.length} of ${this.options.items.length} · ↑↓ Enter chooses · Esc closes`),
+      theme.dim(`  ${found.length} of ${items.length} · ↑↓ Enter chooses · Esc closes`),
     ];
   }
 

@@ -58,12 +58,16 @@ export interface LocalPlace {
   readonly skills: readonly string[];
   readonly memory: readonly string[];
   readonly mcp: readonly string[];
+  /** Subagents that the person wrote as files. */
+  readonly agents: readonly { readonly name: string; readonly description: string }[];
   /** Makes a thread of the database known to the server. */
   adopt(threadId: string): Promise<void>;
   /** Commands that the person wrote as files. */
   readonly userCommands: readonly UserCommand[];
   /** A title for a conversation, written by the model; the offline model takes the first message. */
   titleOf(conversation: string): Promise<string>;
+  /** Where commands run and what they may do; undefined: there are none. */
+  readonly commandsLine: string | undefined;
   /** Runs a command in the sandbox; undefined: there are no commands. */
   readonly execute: ((command: string, signal: AbortSignal) => Promise<string>) | undefined;
   /** Keeps a permission for this directory. */

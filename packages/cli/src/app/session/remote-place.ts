@@ -18,7 +18,12 @@ export async function openRemote(
   const token = environment.DEEPWRIGHT_SERVER_TOKEN;
   const client = createClient({ baseUrl: url, ...(token && { token }) });
   const assistants = await client.assistants.search({ limit: 100 }).catch((cause: unknown) => {
-    const { code, message = String(cause) } = cause as { code?: string; message?: string };
+    const { code = "", message = String(cause) } = cause as { code?: string; message?: string };
+    if (code.startsWith("HTTP_"))
+      throw new CommandError(
+        `The server at ${safeLine(url, 200)} is no server of agents: it answered ${code.slice(5)}.`,
+        { cause },
+      );
     throw new CommandError(safeLine(message, 300), {
       ...(code === "UNAUTHENTICATED" && { hint: "Set DEEPWRIGHT_SERVER_TOKEN to the token of the server." }),
       cause,

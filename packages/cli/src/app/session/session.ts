@@ -13,11 +13,12 @@ import {
 } from "@deepwright/protocol";
 import type { AllowRule, ApprovalMode } from "@deepwright/server";
 import type { Answers } from "../../approval/question.ts";
+import { type Content, withAdditions } from "./additions.ts";
 import type { Place } from "./place.ts";
 import { usageSince } from "./spending.ts";
 import { type ToldMessage, ToldSubagents } from "./told-subagents.ts";
 
-export type Content = string | readonly Record<string, unknown>[];
+export type { Content };
 
 export interface SessionEvents {
   /** Something that a screen shows has changed. */
@@ -57,8 +58,8 @@ export class Session {
   startedAt: number | undefined;
   /** Messages for after the run, the oldest first. */
   readonly queue: string[] = [];
-  /** Texts that go with the next message, such as the output of the person's own commands. */
-  readonly prefaces: string[] = [];
+  /** Texts that go with the next message of this thread, such as the output of the person's own commands. */
+  readonly additions: string[] = [];
   /** Messages on their way into the run at work, by id. */
   readonly steering = new Map<string, Content>();
   /** Messages on their way to single subagents. */
@@ -132,6 +133,7 @@ export class Session {
     this.screen = emptyScreen;
     this.usageBefore = emptyScreen.usage;
     this.queue.length = 0;
+    this.additions.length = 0;
     this.steering.clear();
     this.place.local?.modes.set(this.threadId, this.mode);
     this.events.onChange();
@@ -147,6 +149,7 @@ export class Session {
     const interrupts = Object.fromEntries(
       (state.tasks ?? []).map((task, i) => [String(i), (task.interrupts ?? []) as never[]]),
     );
+    if (threadId !== this.threadId) this.additions.length = 0;
     this.threadId = threadId;
     this.place.local?.modes.set(threadId, this.mode);
     this.screen = screenOfThread({
@@ -167,7 +170,7 @@ export class Session {
     const message = {
       type: "human",
       id: randomUUID(),
-      content: withPrefaces(content, this.prefaces.splice(0)),
+      content: withAdditions(content, this.additions.splice(0)),
     };
     this.screen = foldEvent(this.screen, { event: "steer", data: { message } });
     this.begin({ input: { messages: [message] } as never });
@@ -341,10 +344,4 @@ export class Session {
     this.followTold();
     this.events.onChange();
   }
-}
-
-function withPrefaces(content: Content, prefaces: readonly string[]): Content {
-  if (prefaces.length === 0) return content;
-  const text = prefaces.join("\n\n");
-  return typeof content === "string" ? `${text}\n\n${content}` : [{ type: "text", text }, ...content];
 }

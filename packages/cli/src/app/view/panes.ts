@@ -36,15 +36,27 @@ export function isAtWork({ status }: ShownAgent): boolean {
   return status === "running" || status === "waiting";
 }
 
-/** One subagent: name, status or current call, tokens. */
-export function subagentRow(agent: ShownAgent, width: number, theme: Theme, mark: string): string {
-  const call = agent.messages.findLast(({ calls }) => calls.length > 0)?.calls.at(-1);
-  const doing = call === undefined ? "thinking" : callLine(call.name, call.args ?? {}, 60);
+/** One subagent: name, status or current call, tokens, and its task as far as it fits. */
+export function subagentRow(
+  agent: ShownAgent,
+  width: number,
+  theme: Theme,
+  mark: string,
+  task: string,
+): string {
   const tokens = agent.messages.reduce((sum, { usage }) => sum + (usage?.total ?? 0), 0);
   const size = tokens > 0 ? ` · ${shortCount(tokens)} tokens` : "";
   const name = safeLine(agent.name ?? "subagent", 24);
-  const state = agent.status === "running" ? doing : STATUS_WORDS[agent.status];
-  return truncateToWidth(`  ${mark} ${theme.bold(name)} ${state}${theme.dim(size)}`, width, "…");
+  const about = task === "" ? "" : ` · ${safeLine(task, 200)}`;
+  const text = `  ${mark} ${theme.bold(name)} ${stateWords(agent)}${theme.dim(size + about)}`;
+  return truncateToWidth(text, width, "…");
+}
+
+/** The current call of a subagent at work, else its status. */
+export function stateWords({ status, messages }: ShownAgent): string {
+  if (status !== "running") return STATUS_WORDS[status];
+  const call = messages.findLast(({ calls }) => calls.length > 0)?.calls.at(-1);
+  return call === undefined ? "thinking" : callLine(call.name, call.args ?? {}, 60);
 }
 
 const STATUS_WORDS: Readonly<Record<Exclude<ShownAgent["status"], "running">, string>> = {
@@ -57,7 +69,7 @@ const STATUS_WORDS: Readonly<Record<Exclude<ShownAgent["status"], "running">, st
 export function subagentRows(screen: Screen, width: number, theme: Theme): readonly string[] {
   const agents = workingAgents(screen);
   const mark = theme.accent("⎿");
-  const rows = agents.slice(0, MOST_SUBAGENTS).map((agent) => subagentRow(agent, width, theme, mark));
+  const rows = agents.slice(0, MOST_SUBAGENTS).map((agent) => subagentRow(agent, width, theme, mark, ""));
   const hidden = agents.length - rows.length;
   if (rows.length === 0) return rows;
   return [

@@ -4,7 +4,8 @@
  */
 import type { Screen, ShownMessage } from "@deepwright/protocol";
 import { wrapTextWithAnsi } from "@earendil-works/pi-tui";
-import { safeText } from "../../terminal/safe-text.ts";
+import { safeLine, safeText } from "../../terminal/safe-text.ts";
+import { splitAdditions } from "../session/additions.ts";
 import { type CallContext, callRows, isHiddenCall, isSettled } from "./call-rows.ts";
 import { beginsWithItem, cutMarkdown, type Fence } from "./markdown-pieces.ts";
 import { pieceRows } from "./markdown-view.ts";
@@ -165,9 +166,12 @@ export function userRows(message: ShownMessage, width: number, theme: Theme): re
     message.media.length > 0
       ? `\n[${message.media.length} attachment${message.media.length > 1 ? "s" : ""}]`
       : "";
-  return wrapTextWithAnsi(`${text}${media}`.trim(), width - 2).map(
-    (row, i) => `${theme.user(i === 0 ? "›" : " ")} ${theme.bold(row)}`,
-  );
+  const { words, additions } = splitAdditions(text);
+  const rows = wrapTextWithAnsi(`${words}${media}`.trim(), width - 2);
+  return [
+    ...rows.map((row, i) => `${theme.user(i === 0 ? "›" : " ")} ${theme.bold(row)}`),
+    ...additions.map((line) => theme.dim(`  + ${safeLine(line, width - 4)}`)),
+  ];
 }
 
 function reasoningRows(reasoning: string, theme: Theme): readonly string[] {

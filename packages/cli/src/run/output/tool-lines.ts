@@ -21,6 +21,7 @@ export function callLine(name: string, args: unknown, width: number): string {
 }
 
 function argumentWords(name: string, args: Record<string, unknown>): string {
+  if (name === "write_todos" && Array.isArray(args.todos)) return count(args.todos.length, "todo");
   const telling = TELLING.get(name) ?? PATHS.filter((key) => key in args);
   const values = telling.map((key) => args[key]).filter((value) => value !== undefined && value !== "");
   if (values.length > 0) return values.map(shown).join(" ");
