@@ -3,10 +3,12 @@
  * Programs import from `deepwright`.
  */
 
+export { systemCode } from "./backends/disk/file-errors.ts";
 export { recordedCommand, snapshotsOf } from "./backends/disk/note-command.ts";
 export { CONTROL_NAMES, isControlPath } from "./backends/disk/root/control-files.ts";
 export { type PathLockOptions, withPathLock } from "./backends/disk/root/path-locks.ts";
 export { type CopyTreeOptions, copyTree } from "./backends/disk/snapshots/copy-tree.ts";
+export { DirectorySnapshots } from "./backends/disk/snapshots/directory-snapshots.ts";
 export {
   type EntrySet,
   PLACES,
@@ -16,7 +18,7 @@ export {
 } from "./backends/disk/snapshots/snapshot-log.ts";
 export { isKeyFile, whyNotKept } from "./backends/disk/snapshots/snapshot-policy.ts";
 export { sameBytes, sameEntry, type TreeEntry } from "./backends/disk/snapshots/tree-entry.ts";
-export { type FoundEntry, WorkTree } from "./backends/disk/snapshots/work-tree.ts";
+export { type FoundEntry, RESTORED_MODE, WorkTree } from "./backends/disk/snapshots/work-tree.ts";
 export { openUndoTree, type UndoTree, undoTreeName } from "./backends/disk/undo-tree.ts";
 export { countOpenSandbox, openSandboxCounts } from "./backends/sandbox/open-sandboxes.ts";
 export {
@@ -41,7 +43,7 @@ export {
   runCommand,
 } from "./backends/shell/run-command.ts";
 export type { FileStoreAbilities } from "./backends/store/store-files.ts";
-export type { ImageAuthor } from "./backends/undo-log.ts";
+export type { ImageAuthor, StoredImageRow } from "./backends/undo-log.ts";
 export { withMembers } from "./backends/with-members.ts";
 export { costOf, priceOf } from "./budget/prices.ts";
 export { limitsOfRun, RUN_BUDGET_KEY } from "./budget/run-budget.ts";

@@ -10,13 +10,12 @@ import { CLAIM_KEY, type ThreadClaim } from "../saver/claim.ts";
 import type { SharedSaver } from "../saver/shared-saver.ts";
 import { changeBetween, searchEnd } from "./file-changes.ts";
 import { fileContent, sameContent } from "./file-content.ts";
-import { listImages } from "./images.ts";
 import { type Lineage, lineageOf, stateAt } from "./lineage.ts";
 import { changedFiles, FILES } from "./stored-files.ts";
 import { StateReader, type StoredState } from "./stored-state.ts";
 import type { FileChange, RewindConflict, RewindOptions, RewindResult } from "./threads.ts";
 import { notCoveredBy } from "./undo/not-covered.ts";
-import { recorder, settleCommands } from "./undo/record-restore.ts";
+import { recorder, settledImages } from "./undo/record-restore.ts";
 import { type FilesReport, restoreFiles } from "./undo/restore-files.ts";
 import { openRoots, type Roots } from "./undo/roots.ts";
 import { timelines } from "./undo/timeline.ts";
@@ -125,9 +124,8 @@ async function rewindFiles(
   roots: Roots,
   claim: ThreadClaim | undefined,
 ): Promise<FilesReport> {
-  if (claim) await settleCommands(saver, claim, roots.paths, head.row.id);
-  const images = await listImages(saver, threadId);
-  const report = await restoreFiles({
+  const images = await settledImages(saver, threadId, claim, roots.paths, head.row.id);
+  const { noRoom, ...report } = await restoreFiles({
     files: timelines(images),
     choice: {
       undone: ({ checkpointId }) => undone.has(checkpointId),
@@ -136,12 +134,29 @@ async function rewindFiles(
     roots: roots.paths,
     record: claim && recorder(saver, claim, head.row.id, { kind: "rewind" }),
   });
+  refuseHalf(noRoom);
   const missing = await notCoveredBy({
     images,
     isTouched: ({ checkpointId }) => undone.has(checkpointId) || redone.has(checkpointId),
     changedSince: roots.changedSince,
   });
   return { ...report, notCovered: [...report.notCovered, ...missing] };
+}
+
+const MOST_NAMED = 5;
+
+/** The messages stay where they are, so that the same rewind can be asked for again. */
+function refuseHalf(paths: readonly string[]): void {
+  if (paths.length === 0) return;
+  const named = paths.slice(0, MOST_NAMED).join(", ");
+  const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
+  throw new DeepwrightError(
+    "STORAGE_FULL",
+    `The disk has no room for ${named}${more}. Messages are unchanged.`,
+    {
+      hint: "Make room and rewind again: it does the rest.",
+    },
+  );
 }
 
 /** The way from the head to the target, by the checkpoints its steps began with. */

@@ -76,7 +76,8 @@ export const rewind: Action = async (context, [given = "", step = ""]) => {
   const threadId = await context.find(given);
   const plan = await threads.rewind(threadId, stepOf(step), { dryRun: true, roots });
   const planLines = [wouldLine(step), ...rewindLines(plan), ...inHint(plan, directory)];
-  if (options.dryRun) return context.print({ threadId, ...plan }, planLines);
+  const patches = patchLines(realFiles(plan.restored), console.resultColours);
+  if (options.dryRun) return context.print({ threadId, ...plan }, [...planLines, ...patches]);
   if (!options.yes) for (const line of planLines) console.line(line);
   if (!(await context.allowed(`Rewind the thread ${shortId(threadId)} to step ${step}?`))) return;
   await free(context, threadId);

@@ -61,6 +61,7 @@ interface Rehearsed {
 
 async function rulesIn(path: string): Promise<Rules> {
   const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") throw usageError(`There is no file '${safeLine(path)}'.`);
     throw new CommandError(`'${safeLine(path)}' cannot be read: ${error.code ?? "unknown error"}.`);
   });
   const written = await parseSettings(text, path);

@@ -141,7 +141,7 @@ function addChanging(add: Add): void {
     .option("-y, --yes", "do not ask");
   add("rewind", "<thread> <step>", "restore messages and files as they were after a step")
     .option("--in <dir>", "the directory whose files are restored (default: the current one)")
-    .option("--dry-run", "show what would change")
+    .option("--dry-run", "show what would change, as a diff")
     .option("-y, --yes", "do not ask");
   add("restore", "<thread>", "undo a part of what a thread did to files; messages stay")
     .option("--path <path>", "only this file, or this directory")

@@ -9,15 +9,15 @@ import { realFiles } from "./put-aside.ts";
 
 export const restore: Action = async (context, [given = ""]) => {
   const { options, console } = context;
-  const { path, call, agent, step, since } = options;
-  if ([path, call, agent, step, since].every((one) => one === undefined))
+  const { call, agent, step, since } = options;
+  if ([options.path, call, agent, step, since].every((one) => one === undefined))
     throw usageError("Nothing to restore was given.", "Give --path, --call, --agent, --step or --since.");
+  const directory = await realDirectory(options.in ?? ".");
   const part = {
-    ...{ path, call, agent },
+    ...{ path: options.path === undefined ? undefined : pathIn(directory, options.path), call, agent },
     step: step === undefined ? undefined : stepOf(step),
     since: since === undefined ? undefined : stepOf(since),
   };
-  const directory = await realDirectory(options.in ?? ".");
   const roots = [directory];
   const threads = await context.threads();
   const threadId = await context.find(given);
@@ -25,6 +25,9 @@ export const restore: Action = async (context, [given = ""]) => {
   const planLines = ["Files would change:", ...rewindLines(plan), ...inHint(plan, directory)];
   const patches = patchLines(realFiles(plan.restored), console.resultColours);
   if (options.dryRun) return context.print({ threadId, ...plan }, [...planLines, ...patches]);
+  const isNothing = plan.restored.length + plan.conflicts.length + plan.notCovered.length === 0;
+  if (isNothing)
+    return context.print({ threadId, ...plan }, ["Nothing to restore: files are as before these changes."]);
   if (!options.yes) for (const line of planLines) console.line(line);
   if (!(await context.allowed(`Restore files of the thread ${shortId(threadId)}?`))) return;
   await free(context, threadId);
@@ -35,9 +38,14 @@ export const restore: Action = async (context, [given = ""]) => {
   context.print({ threadId, ...done }, ["Restored:", ...rewindLines(done), ...(undo ? [undo] : [])]);
 };
 
+/** Also for the whole path on this machine, as a file manager gives it. */
+function pathIn(directory: string, path: string): string {
+  return path.startsWith(`${directory}/`) ? path.slice(directory.length) : path;
+}
+
 export const blame: Action = async (context, [given = "", file = ""]) => {
   const directory = await realDirectory(context.options.in ?? ".");
   const threadId = await context.find(given);
-  const found = await (await context.threads()).blame(threadId, file, directory);
+  const found = await (await context.threads()).blame(threadId, pathIn(directory, file), directory);
   context.print({ threadId, ...found }, blameLines(found));
 };

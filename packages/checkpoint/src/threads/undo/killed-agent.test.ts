@@ -62,8 +62,10 @@ it("R-43 at any moment: the tree equals the start again, and a person's earlier 
     child.kill("SIGKILL");
     if (child.exitCode === null && child.signalCode === null) await once(child, "exit");
     await untilNobodyIn(directory);
-    const { conflicts, notCovered } = await thread.rewind(checkpointId);
-    expect([conflicts, notCovered]).toEqual([[], []]);
+    const plan = await thread.rewind(checkpointId, true);
+    const done = await thread.rewind(checkpointId);
+    expect(plan).toEqual({ ...done, checkpointId: undefined, previousId: plan.previousId });
+    expect([done.conflicts, done.notCovered]).toEqual([[], []]);
     expect(await treeOf(directory)).toEqual(before);
   };
   const moments = fc.asyncProperty(fc.double({ min: 0, max: 1, noNaN: true }), run);
@@ -78,11 +80,10 @@ it("R-45 a full disk: a restore says which files do not fit and tears none; done
   const parameters = ["unshare", ...flags, "sh", "-c", script, disk, process.execPath, FULL_DISK, path, disk];
   const { stdout, stderr, status } = spawnSync("env", parameters, { encoding: "utf8", maxBuffer: 2 ** 28 });
   expect([stderr, status]).toEqual(["", 0]);
-  const { before, after, between, now, first, forward, second, left } = JSON.parse(stdout);
-  expect(first.conflicts.map(({ path }: { path: string }) => path)).toContain("/large.txt");
-  for (const { reason } of first.conflicts) expect(reason).toContain("ENOSPC");
+  const { before, after, between, now, first, second, left } = JSON.parse(stdout);
+  expect(first).toMatch(/^The disk has no room for .*\/large\.txt.* Messages are unchanged\./);
   const torn = Object.keys(between).filter((name) => ![before[name], after[name]].includes(between[name]));
   expect([torn, left]).toEqual([[], []]);
-  expect([forward.conflicts, second.conflicts]).toEqual([[], []]);
+  expect(second.conflicts).toEqual([]);
   expect(now).toEqual(before);
 });

@@ -27,12 +27,12 @@ export class MovedEntries {
     }
   }
 
-  /** A path that cannot be looked at is reported when its turn comes. */
+  /** A path that cannot be looked at may be missing. It is reported when its turn comes. */
   async #isMissing({ path }: FileTimeline): Promise<boolean> {
     try {
       return (await this.tree.inodeOf(path)) === undefined;
     } catch {
-      return false;
+      return true;
     }
   }
 

@@ -188,7 +188,8 @@ describe("a part", () => {
 
     expect((await threads.restore(id, { since: -1 }, { roots })).conflicts).toEqual([]);
     expect(await treeOf(directory)).toEqual(start);
-    await expect(threads.restore(id, {}, { roots })).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    for (const unknown of [{}, { path: "no.txt" }, { call: "no" }, { agent: "no" }])
+      await expect(threads.restore(id, unknown, { roots })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
   it("nothing outside the roots is written, and no link that was swapped in is followed (FS-26)", async () => {

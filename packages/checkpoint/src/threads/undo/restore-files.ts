@@ -4,7 +4,17 @@
  * Each file is decided about by itself: it changes as a whole or stays. What is about to be written is recorded first,
  * so a restore that is broken off is done again from the start, and what it replaced can be brought back.
  */
-import { type FoundEntry, type ImageAuthor, PLACES, type TreeEntry, WorkTree } from "deepwright/internal";
+import { DeepwrightError } from "deepwright/errors";
+import {
+  type FoundEntry,
+  type ImageAuthor,
+  PLACES,
+  RESTORED_MODE,
+  sameEntry,
+  systemCode,
+  type TreeEntry,
+  WorkTree,
+} from "deepwright/internal";
 import { searchEnd } from "../file-changes.ts";
 import { DISK } from "../images.ts";
 import type { FileChange, NotCovered, RewindConflict } from "../threads.ts";
@@ -17,6 +27,11 @@ export interface FilesReport {
   readonly restored: readonly FileChange[];
   readonly conflicts: readonly RewindConflict[];
   readonly notCovered: readonly NotCovered[];
+}
+
+export interface WrittenFiles extends FilesReport {
+  /** Paths of conflicts that are none once the disk has room again. */
+  readonly noRoom: readonly string[];
 }
 
 export interface RestoreRequest {
@@ -43,7 +58,8 @@ interface Step extends Change {
   readonly found: FoundEntry;
 }
 
-export async function restoreFiles(request: RestoreRequest): Promise<FilesReport> {
+export async function restoreFiles(request: RestoreRequest): Promise<WrittenFiles> {
+  const noRoom: string[] = [];
   const restored: FileChange[] = [];
   const conflicts: RewindConflict[] = [];
   const notCovered: NotCovered[] = [];
@@ -58,8 +74,9 @@ export async function restoreFiles(request: RestoreRequest): Promise<FilesReport
     restored.push(...restore.restored);
     conflicts.push(...restore.conflicts);
     notCovered.push(...restore.notCovered);
+    noRoom.push(...restore.noRoom);
   }
-  return { restored: sorted(restored), conflicts: sorted(conflicts), notCovered: sorted(notCovered) };
+  return { restored: sorted(restored), conflicts: sorted(conflicts), notCovered: sorted(notCovered), noRoom };
 }
 
 function sorted<Item extends { readonly path?: string; readonly place?: string }>(
@@ -70,6 +87,7 @@ function sorted<Item extends { readonly path?: string; readonly place?: string }
 }
 
 const NOT_NAMED = "Its directory was not named as one to restore.";
+const SET_ID = "Its set-user-ID and set-group-ID bits are not put back.";
 const CHANGED = "It was changed since by a person or program, not by the agent.";
 
 function byPlace({ files, choice }: RestoreRequest): Map<string, FileTimeline[]> {
@@ -91,11 +109,16 @@ class DirectoryRestore {
   readonly restored: FileChange[] = [];
   readonly conflicts: RewindConflict[] = [];
   readonly notCovered: NotCovered[] = [];
+  readonly noRoom: string[] = [];
   readonly #searchUntil = searchEnd();
   readonly #modes = new Map<string, number>();
   readonly #moved: MovedEntries;
   /** Paths of moved entries that are noted. */
   readonly #staying = new Set<string>();
+  /** Paths that are gone, or would be after a preview. */
+  readonly #gone = new Set<string>();
+  /** Files in directories that could not be entered; `undefined` when they had their second turn. */
+  #blocked: FileTimeline[] | undefined = [];
 
   constructor(
     private readonly place: string,
@@ -115,6 +138,9 @@ class DirectoryRestore {
       return false;
     });
     await this.#all(later.toReversed(), async () => true);
+    const blocked = this.#blocked ?? [];
+    this.#blocked = undefined;
+    await this.#all(blocked, async () => true);
     if (this.request.record === undefined) return;
     for (const [path, mode] of [...this.#modes].toReversed()) await this.tree.setMode(path, mode);
   }
@@ -145,8 +171,9 @@ class DirectoryRestore {
       const moves = movesOf(file, this.request.choice);
       const plan = await planFor(found.entry, moves);
       if (plan.kind === "write" || plan.kind === "conflict") this.tree.checkRestorable(path);
-      if (plan.kind === "write" && plan.entry === undefined && (await this.#stays(path, found)))
-        return undefined;
+      const isRemoved = plan.kind === "write" && plan.entry === undefined;
+      const isIgnored = plan.kind === "not-kept" && found.entry?.type === "directory";
+      if ((isRemoved || isIgnored) && (await this.#stays(path, found))) return undefined;
       if (plan.kind === "write") return { place, path, found, before: found.entry, after: plan.entry };
       if (plan.kind === "not-kept") this.notCovered.push({ place, path, reason: plan.reason });
       // Forward again, the person's file is the answer to the one put beside it on the way back.
@@ -158,9 +185,15 @@ class DirectoryRestore {
           isForward && !this.request.keptAs ? undefined : plan.wanted,
         );
     } catch (error) {
-      this.#failed(path, error);
+      if (this.#blocked && systemCode(error) === "EACCES") this.#blocked.push(file);
+      else this.#failed(path, error);
     }
     return undefined;
+  }
+
+  #noteMode(path: string, entry: Entry): void {
+    const mode = entry?.type === "file" || entry?.type === "directory" ? (entry.mode ?? 0) : 0;
+    if ((mode & ~RESTORED_MODE) !== 0) this.notCovered.push({ place: this.place, path, reason: SET_ID });
   }
 
   /** Whether the entry is the only copy of something that was moved. */
@@ -173,13 +206,16 @@ class DirectoryRestore {
   }
 
   async #make(step: Step): Promise<void> {
-    const { path, found, after, place } = step;
+    const { path, after, place } = step;
     const change = await entryChange(step, this.#searchUntil);
     try {
-      if (this.request.record !== undefined && !(await this.tree.put(path, found, after))) {
+      const isDone = this.request.record === undefined ? await this.#wouldPut(step) : await this.#put(step);
+      if (!isDone) {
         this.conflicts.push({ path, place, reason: await this.#whyNot(path, after) });
         return;
       }
+      if (after === undefined) this.#gone.add(path);
+      this.#noteMode(path, after);
       if (after?.type === "directory" && after.mode !== undefined) {
         this.#modes.set(path, after.mode);
         if (this.request.record !== undefined) await this.tree.setMode(path, after.mode | 0o700);
@@ -188,6 +224,19 @@ class DirectoryRestore {
     } catch (error) {
       this.#failed(path, error);
     }
+  }
+
+  /** Writing one of two hard links changes the times of the other, so an entry with the same content has another try. */
+  async #put({ path, found, before, after }: Step): Promise<boolean> {
+    if (await this.tree.put(path, found, after)) return true;
+    const again = await this.tree.read(path);
+    return sameEntry(again.entry, before) && this.tree.put(path, again, after);
+  }
+
+  /** A directory goes only with everything in it. */
+  async #wouldPut({ path, before, after }: Step): Promise<boolean> {
+    if (before?.type !== "directory" || after?.type === "directory") return true;
+    return (await this.tree.namesIn(path)).every((name) => this.#gone.has(`${path}/${name}`));
   }
 
   async #whyNot(path: string, wanted: Entry): Promise<string> {
@@ -218,9 +267,18 @@ class DirectoryRestore {
   }
 
   #failed(path: string, error: unknown): void {
-    const reason = `It cannot be put back: ${error instanceof Error ? error.message : String(error)}`;
-    this.conflicts.push({ path, place: this.place, reason });
+    if (NO_ROOM.has(systemCode(error) ?? "")) this.noRoom.push(path);
+    this.conflicts.push({ path, place: this.place, reason: whyFailed(error) });
   }
+}
+
+const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
+
+/** Errors of the system without the call and the path that Node adds. */
+function whyFailed(error: unknown): string {
+  const words = error instanceof Error ? error.message : String(error);
+  if (error instanceof DeepwrightError) return words;
+  return `It cannot be put back: ${systemCode(error) ? words.split(", ")[0] : words}.`;
 }
 
 function same(

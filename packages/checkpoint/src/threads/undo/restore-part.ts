@@ -2,14 +2,15 @@
 import { randomBytes } from "node:crypto";
 import { DeepwrightError } from "deepwright/errors";
 import type { ThreadClaim } from "../../saver/claim.ts";
+import type { ImageAuthor, StoredImage } from "../../saver/file-image.ts";
 import type { SharedSaver } from "../../saver/shared-saver.ts";
-import { listImages } from "../images.ts";
+import { pathsInSet, TREE } from "../images.ts";
 import { type Lineage, lineageOf, stateAt } from "../lineage.ts";
 import { goneOnFrom, putHead } from "../rewind.ts";
 import { StateReader } from "../stored-state.ts";
 import type { RestorePart, RestoreResult, RewindOptions } from "../threads.ts";
 import { notCoveredBy } from "./not-covered.ts";
-import { recorder, settleCommands } from "./record-restore.ts";
+import { recorder, settledImages } from "./record-restore.ts";
 import { restoreFiles } from "./restore-files.ts";
 import { openRoots, type Roots } from "./roots.ts";
 import { type Link, timelines } from "./timeline.ts";
@@ -43,12 +44,13 @@ async function restore(
   const lineage = await lineageOf(saver.storage, reader, threadId);
   const isChosen = await chooser(saver, reader, lineage, part);
   const checkpointId = lineage.head.row.id;
-  if (claim) await settleCommands(saver, claim, roots.paths, checkpointId);
-  const images = await listImages(saver, threadId);
+  const images = await settledImages(saver, threadId, claim, roots.paths, checkpointId);
+  const unknown = unknownPart(images, part);
+  if (unknown) throw new DeepwrightError("INVALID_INPUT", `The thread changed no files ${unknown}.`);
   const all = timelines(images);
   const files = part.path === undefined ? all : all.filter(({ path }) => isBelow(path, part.path as string));
   const id = `restore-${randomBytes(4).toString("hex")}`;
-  const report = await restoreFiles({
+  const { noRoom: _, ...report } = await restoreFiles({
     files,
     choice: { undone: isChosen, redone: () => false },
     roots: roots.paths,
@@ -68,6 +70,22 @@ async function restore(
     notCovered: [...report.notCovered, ...missing],
     call: isWritten ? id : undefined,
   };
+}
+
+/** Words for a path, call or agent of which nothing is recorded: a wrong name is not taken for an empty result. */
+function unknownPart(images: readonly StoredImage[], { path, call, agent }: RestorePart): string | undefined {
+  const paths = (image: StoredImage): readonly string[] =>
+    image.place.startsWith(TREE) ? pathsInSet(image.path) : [image.path];
+  const isKnown = (is: (image: StoredImage) => boolean): boolean => images.some(is);
+  if (path !== undefined && !isKnown((image) => paths(image).some((one) => isBelow(one, path))))
+    return `at '${path}'`;
+  if (call !== undefined && !isKnown(({ by }) => by?.call === call)) return `by the call '${call}'`;
+  if (agent !== undefined && !isKnown(({ by = {} }) => isOf(by, agent))) return `by an agent '${agent}'`;
+  return undefined;
+}
+
+function isOf({ agent, task }: ImageAuthor, given: string): boolean {
+  return agent === given || task?.startsWith(given) === true;
 }
 
 type Chosen = Pick<Link, "checkpointId" | "by">;
@@ -94,7 +112,7 @@ async function chooser(
   return ({ checkpointId, by }) =>
     done.has(checkpointId) &&
     (call === undefined || by.call === call) &&
-    (agent === undefined || by.agent === agent || by.task?.startsWith(agent) === true) &&
+    (agent === undefined || isOf(by, agent)) &&
     (begun === undefined || checkpointId === begun) &&
     (after === undefined || after.has(checkpointId));
 }

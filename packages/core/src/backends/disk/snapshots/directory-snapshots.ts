@@ -56,6 +56,8 @@ export class DirectorySnapshots {
   /** Facts of the entries that the store has; undefined before the first look. */
   #known: Map<string, EntryFacts> | undefined;
   #base: Base | undefined;
+  /** Names that are not UTF-8, at the last look. */
+  #unnamed: readonly string[] = [];
   readonly #running: CommandNote[] = [];
   #last: Promise<unknown> = Promise.resolve();
 
@@ -142,16 +144,17 @@ export class DirectorySnapshots {
   async #first(log: SnapshotLog): Promise<void> {
     const start = Date.now();
     const walk = await this.#walk();
+    this.#unnamed = walk.unnamed;
     await takeBase({ tree: this.#tree, log, limits: this.limits, root: this.root, walk });
     this.#base = findBase(await log.images(), this.root);
     this.#known = new Map();
     for (const [path, facts] of walk.entries) this.#remember(path, facts, start);
   }
 
-  async #walk(): Promise<TreeWalk> {
+  async #walk(known?: ReadonlyMap<string, EntryFacts>): Promise<TreeWalk> {
     const root = this.#tree.open();
     try {
-      return await walkTree(root, this.limits.entries);
+      return await walkTree(root, this.limits.entries, known);
     } finally {
       root.close();
     }
@@ -161,7 +164,9 @@ export class DirectorySnapshots {
   async #record(log: SnapshotLog, { note, until }: Charge, given?: readonly KeptImage[]): Promise<string[]> {
     const start = Date.now();
     const known = await this.#facts(given ?? (await log.images()));
-    const walk = await this.#walk();
+    const walk = await this.#walk(known);
+    const gone = this.#unnamed.filter((name) => !walk.unnamed.includes(name));
+    this.#unnamed = walk.unnamed;
     const paths = changedPaths(known, walk);
     // What is gone has no time. To bring it back loses nothing, so it is the command's.
     const isLate = (path: string): boolean => (walk.entries.get(path)?.ctimeMs ?? 0) > until;
@@ -177,7 +182,7 @@ export class DirectorySnapshots {
         else this.#remember(path, facts, start);
       }
     }
-    return [...notesOf(walk, this.limits), ...notesOfLate(late)];
+    return [...notesOf(walk, this.limits, gone), ...notesOfLate(late)];
   }
 
   async #facts(images: readonly KeptImage[]): Promise<Map<string, EntryFacts>> {
@@ -247,14 +252,19 @@ const NEVER: EntryFacts = {
   ctimeMs: Number.NaN,
 };
 
-function changedPaths(known: ReadonlyMap<string, EntryFacts>, { entries, isCut }: TreeWalk): string[] {
+function changedPaths(
+  known: ReadonlyMap<string, EntryFacts>,
+  { entries, isCut, closed }: TreeWalk,
+): string[] {
   const paths: string[] = [];
   for (const [path, facts] of entries) {
     const before = known.get(path);
     if (before === undefined || !sameFacts(before, facts)) paths.push(path);
   }
   // A walk that was cut says nothing about what it did not reach.
-  if (!isCut) for (const path of known.keys()) if (!entries.has(path)) paths.push(path);
+  const isUnseen = (path: string): boolean =>
+    isCut || closed.some((directory) => path.startsWith(`${directory}/`));
+  for (const path of known.keys()) if (!entries.has(path) && !isUnseen(path)) paths.push(path);
   return paths;
 }
 
@@ -276,8 +286,16 @@ export function changeSet(
   };
 }
 
-function notesOf({ isCut, unnamed }: TreeWalk, { entries }: SnapshotLimits): string[] {
-  const notes = unnamed.map((path) => `The name of '${path}' is not UTF-8, so it is not kept.`);
+function notesOf(
+  { isCut, unnamed, closed }: TreeWalk,
+  { entries }: SnapshotLimits,
+  gone: readonly string[],
+): string[] {
+  const notes = [
+    ...unnamed.map((path) => `The name of '${path}' is not UTF-8, so it is not kept.`),
+    ...gone.map((path) => `'${path}' is gone. Its name is not UTF-8, so it was not kept.`),
+    ...closed.map((path) => `'${path}' cannot be listed, so changes in it are not kept.`),
+  ];
   if (isCut) notes.push(`The directory has more than ${entries} entries. The others are not kept.`);
   return notes;
 }

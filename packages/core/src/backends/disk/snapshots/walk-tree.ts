@@ -22,6 +22,8 @@ export interface TreeWalk {
   readonly entries: Map<string, EntryFacts>;
   /** Names that are not UTF-8 cannot be kept. */
   readonly unnamed: readonly string[];
+  /** Directories that could not be listed. The walk says nothing about what is in them. */
+  readonly closed: readonly string[];
   /** The directory has more entries than are looked at. */
   readonly isCut: boolean;
 }
@@ -29,27 +31,35 @@ export interface TreeWalk {
 interface Walking {
   readonly entries: Map<string, EntryFacts>;
   readonly unnamed: string[];
+  readonly closed: string[];
   readonly most: number;
+  readonly known: ReadonlyMap<string, EntryFacts>;
 }
 
-export async function walkTree(root: OpenDirectory, most: number): Promise<TreeWalk> {
-  const walking: Walking = { entries: new Map(), unnamed: [], most };
+/** A directory that was walked before, or ignored, by `known`, is treated the same way again. */
+export async function walkTree(
+  root: OpenDirectory,
+  most: number,
+  known: ReadonlyMap<string, EntryFacts> = new Map(),
+): Promise<TreeWalk> {
+  const walking: Walking = { entries: new Map(), unnamed: [], closed: [], most, known };
   await walkDirectory(root, "", walking);
-  return { entries: walking.entries, unnamed: walking.unnamed, isCut: walking.entries.size >= most };
+  const { entries, unnamed, closed } = walking;
+  return { entries, unnamed, closed, isCut: entries.size >= most };
 }
 
 async function walkDirectory(directory: OpenDirectory, prefix: string, walking: Walking): Promise<void> {
   const { entries } = walking;
   const below: string[] = [];
   await breathe();
-  for (const name of namesIn(directory)) {
+  for (const name of namesIn(directory, prefix, walking)) {
     if (entries.size >= walking.most) return;
     if (isPassing(name)) continue;
     const facts = factsOf(directory, name, `${prefix}/${name}`, walking);
     if (facts?.kind === "directory") below.push(name);
   }
   for (const name of below) {
-    const child = openChild(directory, name);
+    const child = openChild(directory, name, `${prefix}/${name}`, walking);
     if (child === undefined) continue;
     try {
       await walkDirectory(child, `${prefix}/${name}`, walking);
@@ -59,30 +69,41 @@ async function walkDirectory(directory: OpenDirectory, prefix: string, walking: 
   }
 }
 
-/** A directory that nobody may list is empty for us; so is one that has gone. */
-function namesIn(directory: OpenDirectory): readonly string[] {
+function namesIn(directory: OpenDirectory, path: string, { closed }: Walking): readonly string[] {
   try {
     return readdirSync(directory.at || "/");
   } catch (error) {
-    if (systemCode(error) === undefined) throw error;
+    noteClosed(error, path, closed);
     return [];
   }
 }
 
-function openChild(directory: OpenDirectory, name: string): OpenDirectory | undefined {
+function openChild(
+  directory: OpenDirectory,
+  name: string,
+  path: string,
+  { closed }: Walking,
+): OpenDirectory | undefined {
   try {
     return directory.child(name);
   } catch (error) {
-    if (systemCode(error) === undefined) throw error;
+    noteClosed(error, path, closed);
     return undefined;
   }
+}
+
+/** A directory that has gone is empty. */
+function noteClosed(error: unknown, path: string, closed: string[]): void {
+  const code = systemCode(error);
+  if (code === undefined) throw error;
+  if (code === "EACCES" || code === "EPERM") closed.push(path);
 }
 
 function factsOf(
   directory: OpenDirectory,
   name: string,
   path: string,
-  { entries, unnamed }: Walking,
+  { entries, unnamed, known }: Walking,
 ): EntryFacts | undefined {
   const stats = lstatSync(`${directory.at}/${name}`, { throwIfNoEntry: false });
   if (stats === undefined || !path.isWellFormed()) {
@@ -90,20 +111,34 @@ function factsOf(
     return undefined;
   }
   const { mode, size, ino, mtimeMs, ctimeMs } = stats;
-  const kind = kindOf(stats, directory, name);
+  const kind = kindOf(stats, directory, name, path, known);
   const facts: EntryFacts = { kind, mode: mode & 0o7777, size, ino, mtimeMs, ctimeMs };
   entries.set(path, kind === "ignored" ? withContent(facts, ignoredFacts(directory, name)) : facts);
   return facts;
 }
 
-function kindOf(stats: Stats, directory: OpenDirectory, name: string): EntryFacts["kind"] {
+function kindOf(
+  stats: Stats,
+  directory: OpenDirectory,
+  name: string,
+  path: string,
+  known: ReadonlyMap<string, EntryFacts>,
+): EntryFacts["kind"] {
   if (stats.isFile()) return "file";
   if (stats.isSymbolicLink()) return "symlink";
   if (!stats.isDirectory()) return "special";
-  const tag = `${directory.at}/${name}/${CACHE_TAG}`;
-  return isIgnoredDirectory(name) || lstatSync(tag, { throwIfNoEntry: false })?.isFile()
-    ? "ignored"
-    : "directory";
+  if (isIgnoredDirectory(name)) return "ignored";
+  const before = known.get(path);
+  const tag = lstatSync(`${directory.at}/${name}/${CACHE_TAG}`, { throwIfNoEntry: false });
+  const kind = tag?.isFile() ? "ignored" : "directory";
+  if (before?.ino !== stats.ino || before.kind === kind) return kind;
+  if (before.kind === "ignored") return "ignored";
+  return before.kind === "directory" && hasBelow(known, path) ? "directory" : kind;
+}
+
+function hasBelow(known: ReadonlyMap<string, EntryFacts>, path: string): boolean {
+  for (const one of known.keys()) if (one.startsWith(`${path}/`)) return true;
+  return false;
 }
 
 function withContent(facts: EntryFacts, { entries, mtimeMs, ctimeMs }: IgnoredFacts): EntryFacts {

@@ -30,7 +30,7 @@ import type { NotKeptReason, TreeEntry } from "./tree-entry.ts";
 
 const MODE = 0o7777;
 /** Bits that lend a program its owner's rights are never put back. */
-const RESTORED_MODE = 0o1777;
+export const RESTORED_MODE = 0o1777;
 /** Linux, the same on every architecture Node is built for. */
 const O_PATH = 0o10000000;
 
@@ -69,6 +69,12 @@ export class WorkTree {
       async (directory, name) =>
         lstatSync(directory.path(name), { bigint: true, throwIfNoEntry: false })?.ino,
     );
+  }
+
+  /** Names in the directory at `path`; none where it cannot be listed. */
+  async namesIn(path: string): Promise<readonly string[]> {
+    const names = await this.#in(path, false, async (directory, name) => listed(directory, name));
+    return names ?? [];
   }
 
   /** Throws for a file that steers other programs: what is put back may come from a thread that somebody else made. */
@@ -117,6 +123,19 @@ export class WorkTree {
     } finally {
       directory.close();
     }
+  }
+}
+
+function listed(directory: OpenDirectory, name: string): string[] {
+  let child: OpenDirectory | undefined;
+  try {
+    child = directory.child(name);
+    return child.entries().map((entry) => entry.name);
+  } catch (error) {
+    if (systemCode(error) === undefined) throw error;
+    return [];
+  } finally {
+    child?.close();
   }
 }
 
