@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
@@ -132,6 +132,19 @@ test("the built saver keeps a thread in SQLite, in a thread of its own", async (
   `;
   const { stdout } = await run(process.execPath, ["--input-type=module", "-e", program]);
   expect(stdout.trim()).toBe("hi 1\ntrue");
+});
+
+test("the built terminal program runs with other packages as npm installs them", async () => {
+  const workspace = join(folder, "workspace");
+  await mkdir(workspace);
+  const env = { PATH: process.env.PATH, HOME: folder, DEEPWRIGHT_HOME: join(folder, "home") };
+  const program = [resolve("packages/cli/dist/main.js"), "run", "--sandbox", "off", "Look around"];
+  const started = run(process.execPath, program, {
+    cwd: workspace,
+    env: { ...env, OLLAMA_HOST: "127.0.0.1:1" },
+  });
+  started.child.stdin?.end();
+  expect((await started).stderr).toContain("✔ done");
 });
 
 test("MCP without its packages says how to install them", async () => {
