@@ -45,10 +45,12 @@ function heldModel(...given: Parameters<typeof scriptedModel>): ReturnType<typeo
   const chunksOf = model._streamResponseChunks.bind(model);
   model._streamResponseChunks = async function* (messages, options, runManager) {
     let text = "";
+    let isHeld = false;
     for await (const chunk of chunksOf(messages, options, runManager)) {
       yield chunk;
       text += chunk.text;
-      if (!text.includes("word9")) continue;
+      if (isHeld || !text.includes("word9")) continue;
+      isHeld = true;
       const { signal } = options;
       const aborted = new Promise((gone) => signal?.addEventListener("abort", gone, { once: true }));
       if (!signal?.aborted) await Promise.race([door.opened, aborted]);
