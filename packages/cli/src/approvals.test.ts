@@ -62,9 +62,9 @@ describe("where nobody is, calls that need approval are denied at once (HI-10)",
     const { headless, told, files } = await desk([writes("/b.txt", "b")]);
     const result = await headless(["Work", "--ask", "changes"]);
     expect([result.code, result.stdout, await files()]).toEqual([4, "Done.\n", []]);
-    expect(told()).toContain("nobody could be asked");
-    expect(result.stderr).toContain("Denied: write_file: nobody is here to approve it\n");
-    expect(result.stderr).toContain("✘ done, but 1 call was denied: nobody was here to approve");
+    expect(told()).toContain("no person could be asked");
+    expect(result.stderr).toContain("Denied: write_file: no person is here to approve it\n");
+    expect(result.stderr).toContain("✘ done, but 1 call was denied: no person was here to approve");
   });
 
   it("also at a terminal in CI, and with --json when nothing is kept", async () => {

@@ -61,11 +61,11 @@ describe("commands run in a sandbox", () => {
     expect(result.code).toBe(4);
     const told = server.asked().map(({ body }) => JSON.stringify(body));
     expect(told[1]).toContain("what is in a");
-    expect(told[2]).toContain("nobody could be asked");
+    expect(told[2]).toContain("no person could be asked");
     expect(told.at(-1)).not.toContain("sentinel");
     expect(told[0]).toContain("every other command needs approval");
     expect(await files()).toEqual([".env", "a.txt", "link.txt"]);
-    expect(result.stderr).toContain("Denied: execute (3 calls): nobody is here to approve it\n");
+    expect(result.stderr).toContain("Denied: execute (3 calls): no person is here to approve it\n");
   });
 
   it("--ask execute asks about all of them, and --ask none about those it would ask about anyway", async () => {
@@ -106,7 +106,7 @@ describe("commands run in a sandbox", () => {
     const [, id = ""] = waiting.stderr.match(/thread: (\S+)/) ?? [];
     const later = await headless(["--thread", id, "--approve"]);
     expect([later.code, await files(), server.asked().length]).toEqual([4, ["b.txt"], 3]);
-    expect(later.stderr).toContain("Denied: execute: nobody is here to approve it");
+    expect(later.stderr).toContain("Denied: execute: no person is here to approve it");
   });
 
   it("neither a .env nor programs of the directory take part (TR-01, SB-09)", async () => {
@@ -319,8 +319,8 @@ describe("--sandbox none", () => {
   it("denies commands where nobody is, also one that only looks", async () => {
     const { headless, told } = await desk([runs("ls")]);
     const result = await headless(["Work", "--sandbox", "none"]);
-    expect([result.code, told().includes("nobody could be asked")]).toEqual([4, true]);
-    expect(result.stderr).toContain("Denied: execute: nobody is here to approve it\n");
+    expect([result.code, told().includes("no person could be asked")]).toEqual([4, true]);
+    expect(result.stderr).toContain("Denied: execute: no person is here to approve it\n");
   });
 });
 

@@ -53,7 +53,7 @@ async function refusedOf(
     }
     refused.add(name);
     const why =
-      changed.length > 0 ? `${changeWords(changed)} since it was agreed to` : "nobody has agreed to it";
+      changed.length > 0 ? `${changeWords(changed)} since it was agreed to` : "no person has agreed to it";
     const message = `The MCP server '${visibleLine(name)}' of this project is not used: ${why}.`;
     onNotice({ code: "UNTRUSTED", server: name, message });
   }

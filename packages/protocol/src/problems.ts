@@ -29,7 +29,7 @@ export const PROBLEM_MEANING: Readonly<Record<ProblemCode, string>> = {
   UNAUTHENTICATED: "There is no token, or not the right one.",
   FORBIDDEN: "The Host, the Origin or the namespace is not for this caller.",
   QUOTA_EXCEEDED: "The caller has as many of these as the server lets one have.",
-  NOT_FOUND: "There is no such thing, or it belongs to somebody else.",
+  NOT_FOUND: "It does not exist, or it belongs to another owner.",
   METHOD_NOT_ALLOWED: "Of other servers; ours answers `NOT_FOUND`.",
   EXISTS: "A thing with this id is there already.",
   THREAD_BUSY: "The thread has a run, and the strategy is `reject`, or the request needs the thread at rest.",

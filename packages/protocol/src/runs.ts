@@ -74,8 +74,8 @@ export const command = z.preprocess(
       .unknown()
       .optional()
       .describe("The answer to what waits; several by the ids of their interrupts."),
-    update: z.unknown().optional().describe("Needs `engineCommands`; null is none."),
-    goto: z.unknown().optional().describe("Needs `engineCommands`; an empty list is none."),
+    update: z.unknown().optional().describe("Needs `engineCommands`; null counts as absent."),
+    goto: z.unknown().optional().describe("Needs `engineCommands`; an empty list counts as absent."),
   }),
 );
 export type Command = z.infer<typeof command>;
@@ -97,7 +97,7 @@ export const createRun = z.object({
   stream_mode: z
     .union([streamMode, z.array(streamMode).max(16)])
     .nullish()
-    .describe("Which events there are to read, for all readers. Default `values`."),
+    .describe("The events that all readers can get. Default `values`."),
   stream_subgraphs: z
     .boolean()
     .nullish()

@@ -61,7 +61,7 @@ export const answerInterrupt = z.object({
     .max(20)
     .optional()
     .describe(
-      "Calls nobody is asked about any more: in this thread, or in the project from now on. The agent must enforce it, see `choices` of its facts.",
+      "Calls that run without a question: in this thread, or in the project from now on. The agent must enforce it, see `choices` of its facts.",
     ),
 });
 export type AnswerInterrupt = z.infer<typeof answerInterrupt>;

@@ -34,7 +34,7 @@ export const usageReport = z.object({
   uncounted_runs: z
     .number()
     .int()
-    .describe("Runs that ended without a count: failed ones, and those of agents without a budget."),
+    .describe("Runs that ended without a count: failed runs, and runs of agents without a budget."),
   forecast: forecast.describe(
     "Of one more run, from the runs counted here; null with fewer than 20 of them.",
   ),

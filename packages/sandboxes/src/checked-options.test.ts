@@ -176,7 +176,7 @@ describe.each(Object.entries(HANDLES))("%s with a sandbox that is handed in", (n
       maxOutputBytes: null,
       workingDirectory: "/app/",
     });
-    expect(provider).toMatchObject({ lendsPlace: true, workingDirectory: "/app" });
+    expect(provider).toMatchObject({ isBorrowed: true, workingDirectory: "/app" });
   });
 
   test("refuses what is about making one", () => {

@@ -158,7 +158,7 @@ function owned(settings: DockerSettings, container: string): SandboxProvider {
     name: "docker",
     network: "open",
     workingDirectory: settings.workingDirectory,
-    lendsPlace: true,
+    isBorrowed: true,
     open,
     reattach: async (_, request) => open(request),
   };

@@ -58,7 +58,7 @@ export function harborSandbox(given: HarborSandboxOptions): HarborSandbox {
 /** A sandbox and its provider in one: a lease leaves the environment as it is. */
 export class HarborSandbox extends RemoteSandbox implements SandboxProvider {
   readonly name = "harbor";
-  readonly lendsPlace = true;
+  readonly isBorrowed = true;
   readonly network: NetworkReach;
   readonly #options: HarborSandboxOptions & { readonly workingDirectory: string };
 

@@ -51,7 +51,7 @@ export interface SandboxProvider {
   /** The working directory belongs to the caller and outlives every sandbox, so that a fresh one has the same files. */
   readonly lendsFiles?: boolean;
   /** There is one sandbox, which the caller owns: every lease shares it, and none ends it. */
-  readonly lendsPlace?: boolean;
+  readonly isBorrowed?: boolean;
   /** Throws a `SandboxError`; then nothing is left of the attempt. */
   open(request: OpenRequest): Promise<OpenedSandbox>;
   /** Commands get the variables of this request. Undefined: it is gone. Absent: a place cannot be found again. */

@@ -28,7 +28,7 @@ export function terminalCheck(
   if (!stdin.isTTY || !stderr.isTTY)
     return note(
       "Terminal",
-      "none: nobody can be asked here",
+      "none: no person can be asked here",
       "Run it in a terminal to approve calls yourself.",
     );
   if (TERM === "dumb" || TERM === "")

@@ -30,7 +30,7 @@ export function fileLines(files: ConsolidationReport["files"], colours: Colours)
 
 function refusal(refused: string | undefined, putBack: boolean | undefined, colours: Colours): string[] {
   if (refused === undefined) return [];
-  const what = putBack ? "it was restored" : "it could NOT be restored: somebody else wrote to it";
+  const what = putBack ? "it was restored" : "it could NOT be restored: others wrote to it";
   return [colours.red(`    ${safeLine(refused)}: ${what}`)];
 }
 

@@ -13,7 +13,7 @@ export interface Person {
 /** False when the person says no. Ctrl-C ends the command; where nobody can be asked it is wrong usage. */
 export async function confirmed(question: string, { stdin, stderr }: Person): Promise<boolean> {
   if (!stdin.isTTY || !stderr.isTTY)
-    throw usageError("This needs a confirmation, and nobody can be asked here.", "Confirm with --yes.");
+    throw usageError("This needs a confirmation, and no person can be asked here.", "Confirm with --yes.");
   const asking = createInterface({ input: stdin, output: stderr });
   let isInterrupted = false;
   asking.on("SIGINT", () => {

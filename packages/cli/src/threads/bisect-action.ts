@@ -85,9 +85,7 @@ function outcomeLines(result: BisectResult): string[] {
 
 function noteLines({ conflicts, left }: BisectResult): string[] {
   return [
-    ...conflicts.map(
-      ({ path }) => `Not in every state: ${safeLine(path)} was changed since by somebody else.`,
-    ),
+    ...conflicts.map(({ path }) => `Not in every state: ${safeLine(path)} was changed by others since.`),
     ...(left.length > 0
       ? [`Not copied: ${count(left.length, "entry", "entries")}, such as pipes and sockets.`]
       : []),

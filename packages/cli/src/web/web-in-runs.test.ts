@@ -37,5 +37,7 @@ it("a run fetches no private address, asks about hosts, and searches where there
   expect(told()).toContain("must be an address of the public Internet");
   expect(told()).toContain("They are red.");
   expect(await runBinary(["run", "go"], { cwd, env })).toMatchObject({ code: 4 });
-  expect(told()).toContain("The call of fetch_url needs approval, nobody could be asked, and it did not run");
+  expect(told()).toContain(
+    "The call of fetch_url needs approval, no person could be asked, and it did not run",
+  );
 });

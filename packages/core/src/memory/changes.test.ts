@@ -31,7 +31,7 @@ describe("changeWords", () => {
 
   it.each([
     ["appeared", file(undefined), file("a\n"), "is there now. It says:"],
-    ["went", file("a"), file(undefined), "is gone"],
+    ["went", file("a"), file(undefined), "was deleted"],
     [
       "cannot be read any more",
       file("a"),

@@ -15,7 +15,7 @@ export function changeWords(
   limit: number,
 ): string | undefined {
   if (isSame(before, now)) return undefined;
-  if (isMissing(now)) return `The memory file ${named(now.path)} is gone: what it said no longer holds.`;
+  if (isMissing(now)) return `The memory file ${named(now.path)} was deleted: its content no longer applies.`;
   if (now.problem !== undefined) return problemWords(now);
   const shown = shownText(now, limit);
   const intro = `The memory file ${named(now.path)} ${before.mark === undefined ? "is there now" : "changed"}`;

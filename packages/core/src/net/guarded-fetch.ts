@@ -43,7 +43,9 @@ export function createGuardedFetch(options: GuardedFetchOptions): GuardedFetch {
     const packed = headers["content-encoding"];
     if (packed !== undefined && packed !== "identity") {
       response.destroy();
-      throw new Error(`The server sent what nobody asked for: content-encoding ${packed}.`);
+      throw new Error(
+        `The server sent an encoding that the request did not offer: content-encoding ${packed}.`,
+      );
     }
     return webResponse(response, options.maxBytes);
   };
@@ -66,7 +68,7 @@ function dial(url: URL, init: RequestInit, allowPrivate: boolean): Promise<Incom
     request.on("response", resolve);
     request.on("upgrade", (_, socket) => {
       socket.destroy();
-      reject(new Error("The server wants to speak another protocol, which nobody asked for."));
+      reject(new Error("The server asks for another protocol, which the request did not offer."));
     });
     request.on("error", reject);
     // Without an answer and without an error, as some ends of a connection are.

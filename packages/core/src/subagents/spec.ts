@@ -184,7 +184,7 @@ function checkParts({
     throw invalid(`'responseFormat' of the subagent '${name}' must be a schema or a strategy`);
   for (const key of ["tools", "middleware"] as const)
     if (lists[key]?.some((item) => !isPart(item)))
-      throw invalid(`'${key}' of the subagent '${name}' has an entry that is none`);
+      throw invalid(`'${key}' of the subagent '${name}' has an invalid entry`);
   inSubAgent(name, () => {
     approvalPolicy(interruptOn);
     limitsOf(budget);

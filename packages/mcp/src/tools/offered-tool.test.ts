@@ -62,9 +62,13 @@ test.each([
   [
     "a name of an argument nobody can see",
     { type: "object", properties: { "a\u202e": {} } },
-    "nobody can see",
+    "invisible characters",
   ],
-  ["a value nobody can see", { type: "object", properties: { a: { enum: ["\u0000"] } } }, "nobody can see"],
+  [
+    "a value nobody can see",
+    { type: "object", properties: { a: { enum: ["\u0000"] } } },
+    "invisible characters",
+  ],
   ["a megabyte", { type: "object", description: "x".repeat(1_000_000) }, "bytes, more than"],
   ["references that multiply", { type: "object", $defs: defs, $ref: "#/$defs/d0" }, "too large"],
   ["a hundred levels", { type: "object", properties: { a: deep } }, "too large"],

@@ -86,7 +86,7 @@ function schemaProblem(schema: unknown): string | undefined {
   return walk(schema, "", 0, []);
 }
 
-const HIDDEN = "its schema has characters nobody can see";
+const HIDDEN = "its schema has invisible characters";
 /** Keys with text for the model that validators ignore. */
 const WORDS: ReadonlySet<string> = new Set(["description", "title", "$comment"]);
 

@@ -152,5 +152,5 @@ async function openChanges(
 }
 
 function toolWords(server: string, tool: string): string {
-  return `The tool '${visibleLine(tool, 80)}' of '${visibleLine(server)}' is not described as it was when it was agreed to. It is left out until somebody agrees to it as it is now.`;
+  return `The tool '${visibleLine(tool, 80)}' of '${visibleLine(server)}' has another description since it was agreed to. It is left out until a person agrees to the new description.`;
 }

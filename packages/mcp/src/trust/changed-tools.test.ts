@@ -89,7 +89,7 @@ test("a call of a run that began before the change is refused", async () => {
   await say("Other words.");
   await first.mcp.tools.find(({ name }) => name === "mcp__notes__again")?.invoke({});
   await until(() => look(first.mcp) === undefined);
-  await expect(tool?.invoke({})).rejects.toThrow("not described as it was");
+  await expect(tool?.invoke({})).rejects.toThrow("has another description since");
   expect(await calls()).toBe(0);
 });
 
@@ -99,7 +99,7 @@ test("a server that is idle is started by a call, which is refused when its tool
   await say("Other words.");
   const { mcp, codes } = await open();
   expect(mcp.servers[0]?.state).toBe("idle");
-  await expect(look(mcp)?.invoke({})).rejects.toThrow("not described as it was");
+  await expect(look(mcp)?.invoke({})).rejects.toThrow("has another description since");
   expect([await calls(), codes()]).toEqual([0, ["TOOL_CHANGED"]]);
 });
 

@@ -42,11 +42,7 @@ export async function writePrivateFile(path: string, text: string): Promise<void
 }
 
 function foreign(path: string, what: string): ConfigurationError {
-  return new ConfigurationError(
-    "INVALID_OPTION",
-    `${path} is ${what}: what it says is not taken for yours.`,
-    {
-      hint: "Remove it; you will be asked again.",
-    },
-  );
+  return new ConfigurationError("INVALID_OPTION", `${path} is ${what}: its content is not trusted.`, {
+    hint: "Remove it; you will be asked again.",
+  });
 }

@@ -24,7 +24,7 @@ async function readAnswer(
   } catch (cause) {
     signal?.throwIfAborted();
     const why = cause instanceof z.ZodError ? `: ${z.prettifyError(cause)}` : "";
-    throw new ProtocolError(`The answer of ${route.method} ${route.path} is not what it should be${why}.`, {
+    throw new ProtocolError(`The answer of ${route.method} ${route.path} has an unexpected form${why}.`, {
       status,
       code: "INVALID_ANSWER",
       cause,

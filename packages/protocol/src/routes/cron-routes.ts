@@ -51,7 +51,7 @@ export const cronRoutes = [
     name: "crons.update",
     method: "PATCH",
     path: "/runs/crons/:cron_id",
-    summary: "Changes a cron, its schedule or what it runs.",
+    summary: "Changes a cron, its schedule or its run.",
     parameters: one,
     body: updateCron,
     answer: cron,

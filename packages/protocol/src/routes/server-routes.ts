@@ -22,7 +22,7 @@ export const serverRoutes = [
     name: "server.info",
     method: "GET",
     path: "/info",
-    summary: "Says which version the server has and what it can do.",
+    summary: "Returns the version of the server and its abilities.",
     answer: info,
     standard: true,
   },

@@ -15,7 +15,7 @@ export const settingsRoutes = [
     name: "settings.get",
     method: "GET",
     path: "/settings",
-    summary: "Tells what is set up on the machine of the server. No value of a key is given.",
+    summary: "Returns the settings of the server's machine, without values of keys.",
     query: inDirectoryOf,
     answer: hostSettings,
     problems: ["NOT_SUPPORTED"],

@@ -25,7 +25,7 @@ export const storeRoutes = [
     name: "store.getItem",
     method: "GET",
     path: "/store/items",
-    summary: "Gives one item; null when there is none.",
+    summary: "Returns one item; null when there is none.",
     query: getItemQuery,
     answer: item.nullable(),
     problems: ["NOT_SUPPORTED"],

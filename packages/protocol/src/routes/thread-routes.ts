@@ -87,7 +87,7 @@ export const threadRoutes = [
     name: "threads.prune",
     method: "POST",
     path: "/threads/prune",
-    summary: "Removes threads, or what they remember beside their newest state.",
+    summary: "Removes threads, or their history before the newest state.",
     body: pruneThreads,
     answer: prunedThreads,
     problems: ["THREAD_BUSY"],

@@ -6,7 +6,7 @@ export const usageRoutes = [
     name: "usage.ofThread",
     method: "GET",
     path: "/threads/:thread_id/usage",
-    summary: "Tells what the runs of a thread have used.",
+    summary: "Returns the usage of a thread's runs.",
     parameters: ids("thread_id"),
     query: usageQuery,
     answer: usageReport,

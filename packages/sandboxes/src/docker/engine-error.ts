@@ -84,7 +84,7 @@ export function messageOf(error: unknown): string {
 
 export function lostContainer(cause?: unknown): SandboxError {
   return new SandboxError(
-    "The container has ended, and what was in it is lost. The thread can go on with a new one.",
+    "The container has ended, and its files are lost. The thread can continue with a new one.",
     "SANDBOX_LOST",
     cause,
   );

@@ -51,7 +51,7 @@ function openRequest({ key, settings, signal }: LeaseRequest): OpenRequest {
 }
 
 function setting({ provider, settings, signal }: LeaseRequest, script: string): SetUpOptions {
-  return { script, settings, signal, isBorrowed: provider.lendsPlace === true };
+  return { script, settings, signal, isBorrowed: provider.isBorrowed === true };
 }
 
 /** The first that is there and set up. In a thread, which has one, any others were left by a crash and are ended. */

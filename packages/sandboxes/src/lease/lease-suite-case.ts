@@ -32,11 +32,11 @@ export const NEEDS = {
   reattach: { isMet: ({ reattach }) => reattach !== undefined, because: "it has no `reattach`" },
   find: { isMet: ({ find }) => find !== undefined, because: "it has no `find`" },
   destroy: { isMet: ({ destroy }) => destroy !== undefined, because: "it has no `destroy`" },
-  ownSandboxes: { isMet: ({ lendsPlace }) => !lendsPlace, because: "its place is somebody else's" },
-  borrowedSandbox: { isMet: ({ lendsPlace }) => Boolean(lendsPlace), because: "its places are its own" },
+  ownSandboxes: { isMet: ({ isBorrowed }) => !isBorrowed, because: "the caller owns its sandbox" },
+  borrowedSandbox: { isMet: ({ isBorrowed }) => Boolean(isBorrowed), because: "it owns its sandboxes" },
   ttl: {
     isMet: (_, { endsByItself }) => Boolean(endsByItself),
-    because: "`endsByItself` does not say after what time its places end",
+    because: "`endsByItself` does not name a time after which its sandboxes end",
   },
 } as const satisfies Record<string, Need>;
 

@@ -195,7 +195,7 @@ export class SandboxView implements Sandbox {
 }
 
 const LOST =
-  "The sandbox was lost, and what was being done there may be half done. The next call looks for it, and gets a " +
+  "The sandbox was lost, and its last operation may be incomplete. The next call looks for it, and gets a " +
   "fresh one without the files if it is gone.";
 
 function has<Method extends Optional>(sandbox: Sandbox, method: Method): NonNullable<Sandbox[Method]> {

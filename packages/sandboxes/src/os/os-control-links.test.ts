@@ -175,7 +175,7 @@ it("paths that are to be read-only or hidden and are links are refused in words 
   const rootDir = project({ policies: "decoy" });
   const opened = await openFor({ rootDir, readOnly: ["policies"] });
   await expect(opened.sandbox.execute("true")).rejects.toThrow(
-    /'policies' is to be read-only or hidden and is a link\. Name what it leads to/,
+    /'policies' is named in readOnly or hidden, but is a link\. Name its target/,
   );
 });
 

@@ -125,7 +125,7 @@ export function ownedSandbox(settings: CommandSettings, owned: OwnedMachine): Sa
     name,
     network,
     workingDirectory: settings.workingDirectory,
-    lendsPlace: true,
+    isBorrowed: true,
     open,
     reattach: async (given, request) => (given === id ? open(request) : undefined),
   };

@@ -61,7 +61,7 @@ export function vendorError(error: unknown, context: VendorContext): SandboxErro
 
 export function lostSandbox(id: string, cause?: unknown): SandboxError {
   return new SandboxError(
-    `The sandbox '${id}' is gone, and what was in it. The thread can go on with a new one.`,
+    `The sandbox '${id}' is gone, with its files. The thread can continue with a new one.`,
     "SANDBOX_LOST",
     cause,
   );

@@ -126,7 +126,7 @@ export function runloopHandle(given: RunloopHandleOptions): RunloopHandle {
   const { network = "open" } = options;
   if (!["none", "allow-list", "open"].includes(network))
     throw new ConfigurationError("INVALID_OPTION", 'network: say "none", "allow-list" or "open".', {
-      hint: "It is the policy of the devbox that decides; this says what it allows.",
+      hint: "It is the policy of the devbox that decides; this names its reach.",
     });
   return { ...options, network };
 }

@@ -17,7 +17,7 @@ it.each<[RunEnd, number, string]>([
     "not verified: the agent says it is done: Completion",
   ],
   [outcome("empty"), 1, "failed: the model gave no answer"],
-  [{ kind: "approval", questions: 1 }, 4, "waits for approval: 1 question is open, and nobody is here"],
+  [{ kind: "approval", questions: 1 }, 4, "waits for approval: 1 question is open, and no person is here"],
   [{ kind: "approval", questions: 2, left: true }, 130, "waits for approval: 2 questions are open"],
   [{ kind: "failed", error: new Error("x") }, 1, "failed: words"],
   [{ kind: "stopped", by: "SIGINT" }, 130, "interrupted"],
@@ -30,6 +30,8 @@ it.each<[RunEnd, number, string]>([
 
 it("a run that is done but for calls nobody was there to approve ends with 4; other ends keep their code", () => {
   expect(exitCodeOf(outcome("done"), 2)).toBe(4);
-  expect(endWords(outcome("done"), "", 2)).toBe("done, but 2 calls were denied: nobody was here to approve");
+  expect(endWords(outcome("done"), "", 2)).toBe(
+    "done, but 2 calls were denied: no person was here to approve",
+  );
   expect(exitCodeOf(outcome("budget"), 2)).toBe(3);
 });

@@ -35,11 +35,11 @@ const STOPPED: Readonly<Record<StopReason, ExitCode>> = {
 export function endWords(end: RunEnd, failure = "", denied = 0): string {
   if (end.kind === "failed") return `failed: ${failure}`;
   if (end.kind === "approval")
-    return `waits for approval: ${count(end.questions, "question is", "questions are")} open${end.left ? "" : ", and nobody is here to answer"}`;
+    return `waits for approval: ${count(end.questions, "question is", "questions are")} open${end.left ? "" : ", and no person is here to answer"}`;
   if (end.kind === "stopped") return STOP_WORDS[end.by];
   const { kind, detail } = end.outcome;
   if (kind === "done" && denied > 0)
-    return `done, but ${count(denied, "call was", "calls were")} denied: nobody was here to approve`;
+    return `done, but ${count(denied, "call was", "calls were")} denied: no person was here to approve`;
   const words = OUTCOME_WORDS.get(kind) ?? kind;
   if (!detail || kind === "done") return words;
   return kind === "loop" ? `stopped: ${detail}` : `${words}: ${detail}`;
@@ -49,7 +49,7 @@ const STOP_WORDS: Readonly<Record<StopReason, string>> = {
   SIGINT: "interrupted",
   SIGTERM: "terminated",
   timeout: "stopped: the time of --timeout is over",
-  closed: "stopped: nobody reads the output any more",
+  closed: "stopped: the reader of the output has left",
 };
 
 const OUTCOME_WORDS: ReadonlyMap<string, string> = new Map([

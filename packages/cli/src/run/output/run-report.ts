@@ -102,7 +102,7 @@ function sayWork({ options, console }: Run, work: WorkOutcome, { directory, notW
   for (const line of notWrittenLines(notWritten)) console.line(colours.red(line));
 }
 
-/** `Denied: write_file (2 calls): nobody is here to approve`. */
+/** `Denied: write_file (2 calls): no person is here to approve`. */
 function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   const amounts = new Map<string, number>();
   for (const { tool, agentPath } of denied) {
@@ -112,7 +112,7 @@ function deniedLines(denied: readonly DeniedCall[]): readonly string[] {
   }
   return [...amounts].map(
     ([what, amount]) =>
-      `Denied: ${what}${amount > 1 ? ` (${amount} calls)` : ""}: nobody is here to approve it`,
+      `Denied: ${what}${amount > 1 ? ` (${amount} calls)` : ""}: no person is here to approve it`,
   );
 }
 

@@ -42,6 +42,6 @@ test("a call that nobody could be asked about is not called rejected by a person
   const resume = { decisions: [{ type: "reject", message: "go on without it", unattended: true }] };
   const { messages } = await agent.invoke(new Command({ resume }), onThread("t"));
   expect(messages.find((message) => message.type === "tool")?.text).toBe(
-    "The call of ls needs approval, nobody could be asked, and it did not run: go on without it",
+    "The call of ls needs approval, no person could be asked, and it did not run: go on without it",
   );
 });

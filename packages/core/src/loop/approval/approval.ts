@@ -282,7 +282,7 @@ function decidedPacket(
 function refusal(tool: string, { message, unattended }: Extract<Decision, { type: "reject" }>): Answer {
   const reason = message ? `: ${message}` : ".";
   const why = unattended
-    ? "needs approval, nobody could be asked, and it did not run"
+    ? "needs approval, no person could be asked, and it did not run"
     : "was rejected by a person and did not run";
   return { content: `The call of ${tool} ${why}${reason}`, status: "error" };
 }

@@ -85,5 +85,5 @@ function isJson(value: unknown): boolean {
 }
 
 function words(tool: string): string {
-  return `Error: The call of ${tool} did not run: it needs a person's approval, and nobody approved it with these arguments.`;
+  return `Error: The call of ${tool} did not run: it needs a person's approval, and no person approved it with these arguments.`;
 }

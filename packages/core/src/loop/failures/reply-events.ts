@@ -65,7 +65,7 @@ export function anthropicCheck(): EventCheck {
         (delta as Typed).type === "text_delta" &&
         blocks.get(index) !== "text"
       )
-        throw new UnreadableReply("words for a block that is none of words");
+        throw new UnreadableReply("text for a block that is not text");
       isEnded ||= type === "message_delta" && (delta as { stop_reason?: unknown }).stop_reason != null;
       return event;
     },

@@ -22,7 +22,7 @@ export function checkedPrefixes(given: readonly string[] | null | undefined): re
   return (given ?? []).map((prefix) => {
     const { path, error } = canonicalPath(prefix);
     if (error === undefined) return path;
-    throw new ConfigurationError("INVALID_OPTION", `denyPrefixes has a path that is none. ${error}`);
+    throw new ConfigurationError("INVALID_OPTION", `denyPrefixes has an invalid path. ${error}`);
   });
 }
 

@@ -105,7 +105,7 @@ export class BackgroundTasks {
     if (await settledSoon(run.done)) return this.#begin(task, message);
     throw new DeepwrightError(
       "ASYNC_TASK_FAILED",
-      `Task ${threadId} was told to stop and has not stopped yet. Try again later.`,
+      `Task ${threadId} was asked to stop and has not stopped yet. Try again later.`,
     );
   }
 

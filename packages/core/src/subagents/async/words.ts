@@ -80,11 +80,11 @@ export function unknownStatus(filter: string, statuses: readonly string[]): stri
 }
 
 export function agentGone({ agentName, taskId }: AsyncTask, names: readonly string[]): string {
-  return `Error: Task ${taskId} was given to '${agentName}', who is no longer there. The types are: ${names.join(", ")}.`;
+  return `Error: Task ${taskId} was given to '${agentName}', which no longer exists. The types are: ${names.join(", ")}.`;
 }
 
 export const ONLY_OUTERMOST =
-  "Error: You work on a task of another agent, and what you start would have nobody to come back to. Do the work yourself, or report what should be started.";
+  "Error: You work on a task of another agent, so a task that you start could not report back. Do the work yourself, or report what should be started.";
 
 /** Text for the thread when a task is over; no part of it comes from the subagent. */
 export function endWords(agentName: string, taskId: string, status: AsyncTaskStatus): string {

@@ -164,7 +164,7 @@ function parentsOf(path: string): string[] {
 
 function namedLink(path: string): SandboxError {
   return new SandboxError(
-    `The command was not run: '${path}' is to be read-only or hidden and is a link. Name what it leads to in readOnly or hidden.`,
+    `The command was not run: '${path}' is named in readOnly or hidden, but is a link. Name its target instead.`,
     "COMMAND_FAILED",
   );
 }

@@ -29,13 +29,13 @@ describe("the directories of hooks that settings of git name", () => {
   });
 
   it.each([
-    ["~no-such-user-of-this-machine/hooks", "nobody's home is '~no-such-user-of-this-machine'"],
+    ["~no-such-user-of-this-machine/hooks", "the user of '~no-such-user-of-this-machine' is unknown"],
     ["%(prefix)/hooks", "'%(prefix)/hooks' depends on where git is"],
   ])("cannot be known: %s", (path, why) => {
     expect(() => hooksOf(`[core]\n\thooksPath = ${path}\n`)).toThrow(why);
   });
 
   it("cannot be known where nobody has a home", () => {
-    expect(() => hooksOf("[core]\n\thooksPath = ~/hooks\n", [])).toThrow("nobody's home is '~'");
+    expect(() => hooksOf("[core]\n\thooksPath = ~/hooks\n", [])).toThrow("the user of '~' is unknown");
   });
 });

@@ -110,7 +110,7 @@ class Reading implements GitSettings {
       const [, name, rest = ""] = /^~([^/]*)(.*)$/s.exec(path) ?? [];
       if (name === undefined) return path === value ? [path] : [path, value];
       const homes = name === "" ? this.#users.homes : homesWhere(([user]) => user === name);
-      if (homes.length === 0) throw this.#unreadable(by, `nobody's home is '~${name}'`);
+      if (homes.length === 0) throw this.#unreadable(by, `the user of '~${name}' is unknown`);
       return homes.map((home) => home + rest);
     });
   }

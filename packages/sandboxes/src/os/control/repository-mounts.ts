@@ -184,7 +184,7 @@ function isTooLong(path: string): SandboxError {
 
 export function isLink(path: string): SandboxError {
   return new SandboxError(
-    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Put what it leads to in its place, or set controlFiles to "allow".`,
+    `The command was not run: '${path}' steers other programs and is a link, which cannot be protected. Replace the link by its target, or set controlFiles to "allow".`,
     "COMMAND_FAILED",
   );
 }

@@ -142,7 +142,7 @@ async function like(parts: MailboxParts, address: Address) {
 async function answerer(parts: MailboxParts, address: Address) {
   const found = await like(parts, address);
   if (found !== undefined) return found;
-  throw new ServiceError("INVALID_REQUEST", "The thread has had no run: say which assistant is to answer.");
+  throw new ServiceError("INVALID_REQUEST", "The thread has had no run: name the assistant that answers.");
 }
 
 /** Throws if every run that answers on the thread would be refused. Begins no run. */
