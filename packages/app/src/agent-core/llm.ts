@@ -1,4 +1,4 @@
-/** The chat model of an app, made of what its user has set. */
+/** The chat model of an app, made from its user's settings. */
 
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { ConfigurationError, DeepwrightError, loadChatModel } from "deepwright";

@@ -13,7 +13,7 @@ const note = z
   .refine((text) => !/[\r\n\u2028\u2029\0]/.test(text), "must be one line")
   .describe("One line");
 
-/** A note is a line `- …` of the file; what else is in the file stays as it is. */
+/** A note is a line `- …` of the file; other lines stay. */
 export function memoryTool(files: FilesystemBackend, path: string) {
   let last: Promise<unknown> = Promise.resolve();
   /** Two calls of one turn would read the same file. */
@@ -45,7 +45,7 @@ async function forget(files: FilesystemBackend, path: string, line: string): Pro
   return written(files, path, lines.filter((each) => each !== line).join("\n"), "Forgotten.");
 }
 
-/** Undefined: there is no such file. */
+/** Undefined: the file does not exist. */
 async function linesOf(files: FilesystemBackend, path: string): Promise<string[] | undefined> {
   const read = await files.readRaw(path);
   if (read.error === undefined) {

@@ -2,7 +2,7 @@
 import { basename } from "node:path";
 import { ConfigurationError } from "deepwright";
 
-/** `cowork`: side by side with a person. `acp`: leads subagents and puts together what they bring. */
+/** `cowork`: works with a person. `acp`: leads subagents and combines their results. */
 export type AgentMode = "cowork" | "acp";
 
 /** Words for the system prompt by mode; the usual mode first. */

@@ -1,8 +1,8 @@
-/** The tool `web_search`, on whatever search the app has. */
+/** The tool `web_search`, on any search of the app. */
 import { tool } from "@langchain/core/tools";
 import { z } from "zod";
 
-/** A search of the web. Its result is shown to the model: text as it is, anything else as JSON. */
+/** A search of the web. The model sees the result: text unchanged, anything else as JSON. */
 export type WebSearch = (
   query: string,
   options: { readonly maxResults: number; readonly signal?: AbortSignal },

@@ -1,4 +1,4 @@
-/** The workspace of an app's agent: its files, its commands, and what its prompt says about them. */
+/** The workspace of an app's agent: its files, its commands, and its part of the prompt. */
 import { stat } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { createSandbox } from "@deepwright/sandboxes";
@@ -30,7 +30,7 @@ export interface Workspace {
   readonly backend: NonNullable<CreateDeepAgentParams["backend"]>;
   /** The directory itself, for tools of the app. */
   readonly files: FilesystemBackend;
-  /** As the agent sees them; of two skills with one name that of the later directory counts. */
+  /** Paths for the agent; if two skills have the same name, the later directory wins. */
   readonly skills: readonly string[];
   close(): Promise<void>;
 }
@@ -92,7 +92,7 @@ async function isolated(
     provider: osSandbox({ rootDir, files, commandNote: COMMAND_NOTE, timeout, maxOutputBytes, env }),
   });
   try {
-    // Nobody's: whether one can be had is to be known before the agent begins.
+    // A private lease: an agent must not begin if no sandbox can be opened.
     await (await backend.lease()).release();
   } catch (error) {
     await backend.close();

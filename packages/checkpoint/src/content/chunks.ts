@@ -1,6 +1,6 @@
 /**
- * Cuts long content where its own bytes say so, so that an edit changes the pieces around it and no
- * others. Two versions of a file share every piece that lies outside of what was edited.
+ * Cuts long content at positions that its own bytes define, so that an edit changes only the pieces around it. Two
+ * versions of a file share every piece outside of the edit.
  */
 
 /** Below this, content is one piece. */
@@ -20,7 +20,7 @@ const FINE: Sizes = { least: 512, most: 8_192, mask: 0x7ff << 16 };
 const MIDDLE: Sizes = { least: 4_096, most: 32_768, mask: 0x1fff << 16 };
 const COARSE: Sizes = { least: 8_192, most: 131_072, mask: 0x7fff << 16 };
 
-/** Fixed for ever: other numbers would cut elsewhere and share nothing with what is stored. */
+/** Fixed for ever: other numbers would cut elsewhere, and nothing would be shared with stored content. */
 const GEAR = gearTable();
 
 function gearTable(): Int32Array {

@@ -1,4 +1,4 @@
-/** Objects back into values. Every read builds new ones: the caller may do with them what it likes. */
+/** Objects back into values. Every read builds new ones, so the caller may change them. */
 import { damaged, readStored } from "../storage/damaged.ts";
 import type { StoredObject } from "../storage/storage.ts";
 import { KIND } from "./handle.ts";

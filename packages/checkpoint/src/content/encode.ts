@@ -19,7 +19,7 @@ const SMALL_COLLECTION = 96;
 /** Largest size of one value, counted in characters. */
 const MOST_WEIGHT = 2 ** 30;
 
-/** JSON text and what its `{"$": n}` refer to. */
+/** JSON text and the targets of its `{"$": n}`. */
 export interface Encoded {
   readonly text: string;
   readonly refs: readonly Handle[];
@@ -152,7 +152,7 @@ export class Encoder implements Outlining {
       : { [key]: this.place(element) };
   }
 
-  /** Without a key it is part of an update, which may bring back what was edited in place: nothing is trusted. */
+  /** Without a key it is part of an update, which may bring back an edited object: no cached handle is used. */
   private list(list: readonly unknown[], key?: string): Handle {
     const trusted = key !== undefined && isForSavers(list);
     const before = trusted ? this.memory.list(key) : undefined;

@@ -37,13 +37,13 @@ export class Handle {
   id: number | undefined;
   /** 40 hex digits. */
   readonly hash: string;
-  /** Size of everything it leads to, counted as often as it is referred to. */
+  /** Size of all objects it refers to, each counted per reference. */
   readonly weight: number;
   private content: Content | undefined;
 
   /**
-   * `repeated` is the weight of refs that the body uses more than once, beyond the first time; `hash` is
-   * what `contentHash` says of the rest, where that is known.
+   * `repeated` is the weight of refs that the body uses more than once, beyond the first time. `hash` is the
+   * `contentHash` of the rest, if known.
    */
   constructor(
     kind: number,

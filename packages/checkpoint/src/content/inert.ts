@@ -39,7 +39,7 @@ const MOST_PARTS = 2 ** 26;
 const MOST_ALIVE = 2 ** 23;
 /** Depth that every stack takes; the real limit varies. */
 const MOST_DEPTH = 1_024;
-/** JSON.stringify uses the stack too, so what is nested deeper goes into an object of its own. */
+/** JSON.stringify uses the stack too, so deeper values go into an object of their own. */
 const DEPTH_OF_A_PIECE = 256;
 
 /** Writes one value. Circles are cut as JSON people know it: "[Circular]". */
@@ -99,7 +99,7 @@ export class InertWriter {
     }
   }
 
-  /** While `work` writes what is in `value`, finding `value` again is a circle. */
+  /** While `work` writes the content of `value`, meeting `value` again is a cycle. */
   inside<T>(value: object, work: () => T): T {
     this.ancestors.add(value);
     try {
@@ -215,12 +215,12 @@ function sendFields({ node, args, timeout }: SendLike): object {
 
 const MARK = '"$"';
 
-/** Parses and revives; `resolve` gives what a reference stands for. Unknown tags stay as data. */
+/** Parses and revives; `resolve` returns the target of a reference. Unknown tags stay as data. */
 export function readInert(text: string, resolve: (ref: number) => unknown): unknown {
   const json: unknown = JSON.parse(text);
   const first = text.indexOf(MARK);
   if (first < 0) return json;
-  // Most objects are one message whose fields are plain JSON: nothing in it needs a look.
+  // Most objects are one message whose fields are plain JSON: its fields need no check.
   if (text.startsWith('{"$":["c"') && text.indexOf(MARK, first + 1) < 0) {
     const [, name, fields] = (json as { $: [string, string, Record<string, unknown>] }).$;
     return buildClass(name, fields) ?? json;

@@ -41,7 +41,7 @@ const CLASSES: Readonly<Record<string, Build>> = {
 
 const DOCUMENT = "document";
 
-/** Fields that a constructor sets by itself or LangChain keeps for its own use. */
+/** Fields that a constructor sets itself or LangChain keeps for its own use. */
 const NOT_FIELDS = new Set(["lc_serializable", "lc_kwargs", "lc_namespace", "lc_direct_tool_output", "type"]);
 /** Left out when empty, and there again after loading. */
 const USUALLY_EMPTY = new Set(["additional_kwargs", "response_metadata", "tool_calls", "invalid_tool_calls"]);
@@ -82,7 +82,7 @@ function isEmpty(value: unknown): boolean {
   return typeof value === "object" && value !== null && Object.keys(value).length === 0;
 }
 
-/** Builds what `classTag` named; a tag nobody wrote gives `undefined`. */
+/** Builds the class that `classTag` named; `undefined` for an unknown tag. */
 export function buildClass(tag: string, fields: Fields): object | undefined {
   if (tag === DOCUMENT) return new Document(fields as never);
   const build = Object.hasOwn(CLASSES, tag) ? CLASSES[tag] : undefined;
@@ -92,7 +92,7 @@ export function buildClass(tag: string, fields: Fields): object | undefined {
     whole.tool_calls ??= [];
     whole.invalid_tool_calls ??= [];
   }
-  // Constructors interpret some fields (v1 content, chunks of calls); stored is what they made of them.
+  // Constructors interpret some fields (v1 content, chunks of calls); their result is stored.
   const plain = tag === "ai" || tag === "ai+" ? { ...whole, content: "", response_metadata: {} } : whole;
   const message = build({ ...plain, additional_kwargs: {}, tool_call_chunks: [] } as never) as Fields;
   for (const key of Object.keys(whole)) setOwn(message, key, whole[key]);

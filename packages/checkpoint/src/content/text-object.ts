@@ -1,4 +1,4 @@
-/** A text as an object: in pieces when it is long, so that versions of it share what they have in common. */
+/** A text as an object: in pieces when it is long, so that its versions share common pieces. */
 import { bytePieces, cutText, isCut, textPieces } from "./chunks.ts";
 import { asciiHash, Handle, KIND } from "./handle.ts";
 

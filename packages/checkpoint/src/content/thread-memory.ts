@@ -13,7 +13,7 @@ interface Stored {
 export interface ListMemo {
   readonly tree: Tree;
   readonly list: readonly unknown[];
-  /** `list` as it was: a list edited in place is another list. */
+  /** Length of `list` at that time: a list edited in place is another list. */
   readonly length: number;
   readonly returns: number;
 }
@@ -25,7 +25,7 @@ export interface MapMemo {
   readonly returns: number;
 }
 
-/** Objects of loops, whatever thread they are in; the entry says for which thread it holds. */
+/** Objects of loops of all threads; the entry names the thread it is valid for. */
 const stored = new WeakMap<object, Stored>();
 
 const IDLE_MS = 30_000;
@@ -56,7 +56,7 @@ export class ThreadMemory implements KnownPieces {
 
   constructor(public epoch: number) {}
 
-  /** The handle of an object a loop put into a channel, if it is as it was when it was stored. */
+  /** The handle of an object that a loop put into a channel, if the object has not changed since it was stored. */
   known(value: object): Handle | undefined {
     const entry = stored.get(value);
     return entry?.memory === this && entry.stamp === stampOf(value) ? entry.handle : undefined;
@@ -90,8 +90,8 @@ export class ThreadMemory implements KnownPieces {
   }
 
   /**
-   * A long text is met as a write and again in the checkpoint after it: most often in the same object, its
-   * `holder`. Whatever else became of that, a text cannot be changed.
+   * A long text is met as a write and again in the checkpoint after it, usually in the same object, its `holder`. The
+   * holder may change, but a text cannot.
    */
   text(text: string, holder: object | undefined): Handle {
     if (text.length < LONG_TEXT) return textHandle(text, this);
@@ -117,7 +117,7 @@ export class ThreadMemory implements KnownPieces {
     this.pieces.set(handle.hash, handle);
   }
 
-  /** Small contents that come again and again, such as the names of the channels. */
+  /** Small contents that are used again and again, such as the names of the channels. */
   recent(handle: Handle): Handle {
     const known = this.small.get(handle.hash);
     if (known) return known;
@@ -126,7 +126,7 @@ export class ThreadMemory implements KnownPieces {
     return handle;
   }
 
-  /** A thread nobody writes to must not keep its messages in memory. */
+  /** An idle thread must not keep its messages in memory. */
   private touched(): void {
     if (this.idle) this.idle.refresh();
     else

@@ -37,7 +37,7 @@ const AWAY_CODES = new Set([
 /** Errors of `pg` that have no code. */
 const AWAY_MESSAGE = /^(Connection terminated|timeout expired|Client has encountered a connection error)/;
 
-/** A connection broke while it was ours; what was under way may or may not have happened. */
+/** The connection broke in use; the statement may or may not have run. */
 export class ConnectionLost extends Error {
   constructor(cause: unknown) {
     super("The connection to Postgres was lost.", { cause });
@@ -56,7 +56,7 @@ export function failureKind(error: unknown, reached: boolean): FailureKind {
   return code === "" && AWAY_MESSAGE.test(error.message) ? "away" : "final";
 }
 
-/** The caller's words for a failure that is not retried (any more); what we do not know stays as it is. */
+/** The error for callers about a failure that is not retried (any more); unknown errors stay. */
 export function storageError(error: unknown, database: string): unknown {
   if (!(error instanceof Error) || error instanceof DeepwrightError) return error;
   const code = codeOf(error);

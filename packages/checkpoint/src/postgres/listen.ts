@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { ANSWER_SECONDS, askForLife, endConnection } from "./silence.ts";
 
-/** Undefined: from now on it is heard what is called; before, something may have been missed. */
+/** Undefined: calls are heard from now on; earlier ones may have been missed. */
 export type Heard = (payload: string | undefined) => void;
 
 const FIRST_PAUSE_MS = 50;
@@ -12,9 +12,9 @@ const CONNECT_TIMEOUT_MS = 10_000;
 const listeners = new Map<string, Listener>();
 
 /**
- * Hears a channel until the returned function is called. All of this process that hear one channel share one
- * connection, which is made again whenever it breaks. Through a pooler in transaction mode nothing is heard at all, so
- * nobody may depend on it for more than speed.
+ * Listens to a channel until the returned function is called. All listeners of this process to one channel share a
+ * connection, which is renewed when it breaks. Behind a pooler in transaction mode nothing is heard at all, so
+ * notifications may only be used for speed.
  */
 export function listenPostgres(
   url: string,
@@ -55,7 +55,7 @@ class Listener {
     if (this.#connected) queueMicrotask(() => heard(undefined));
   }
 
-  /** Whether somebody is left. */
+  /** Whether any listener is left. */
   remove(heard: Heard): boolean {
     this.#heard.delete(heard);
     return this.#heard.size > 0;

@@ -32,12 +32,12 @@ const LONGEST_PAUSE_MS = { away: 2_000, conflict: 500 };
 const FIRST_PAUSE_MS = { away: 50, conflict: 5 };
 
 /**
- * Postgres over a pool. Keeps nothing in a session (no prepared statements, no settings), so it works
- * behind a pooler in transaction mode.
+ * Postgres over a pool. Keeps nothing in a session (no prepared statements, no settings), so it works behind a pooler
+ * in transaction mode.
  *
- * When the connection or a race with others ends a transaction, its work runs again from the start. If
- * the connection broke during COMMIT nobody knows whether it counted, so work must be safe to repeat:
- * ours inserts by key and skips what is there.
+ * When the connection or a race with others ends a transaction, its work runs again from the start. If the connection
+ * broke during COMMIT, the result is unknown, so work must be safe to repeat: ours inserts by key and skips existing
+ * rows.
  */
 export class PostgresSql implements Sql {
   readonly dialect = "postgres";

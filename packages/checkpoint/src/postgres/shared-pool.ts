@@ -44,7 +44,7 @@ export async function leasePool(connection: PostgresConnection, maxConnections?:
 }
 
 /**
- * A pool of one's own, which outlasts restarts of the server and connections that die silently, also those that wait for
+ * A private pool, which survives restarts of the server and connections that die silently, also those that wait for
  * notifications. Makes no connection yet; the caller ends it.
  */
 export async function openPostgresPool(
@@ -65,7 +65,10 @@ export async function openPostgresPool(
 type Connected = (error: Error | undefined, client: PoolClient | undefined, release?: Release) => void;
 type Release = (error?: Error | boolean) => void;
 
-/** graphile-worker gives a connection back twice when it is lost at the wrong moment: nobody hears that error, and it would end the process. */
+/**
+ * graphile-worker releases a connection twice when it is lost at the wrong moment. That error has no handler, and would
+ * end the process.
+ */
 function forgiveSecondRelease(pool: Pool): void {
   const connect = pool.connect.bind(pool) as (connected?: Connected) => unknown;
   const forgiving = (connected?: Connected) =>
@@ -119,8 +122,8 @@ function openPool(
 }
 
 /**
- * A server that restarts cuts connections, and an `error` nobody listens to would end the process. The
- * pool replaces idle ones; those in use fail with their next query.
+ * A server that restarts cuts connections, and an `error` without a listener would end the process. The pool replaces
+ * idle connections; those in use fail with their next query.
  */
 function survive(pool: Pool): void {
   pool.on("error", ignoreFailure);

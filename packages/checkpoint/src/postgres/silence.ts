@@ -26,7 +26,7 @@ export function askForLife(client: ClientBase, answerMs: number): () => void {
   };
 }
 
-/** Ends a connection, also one whose other end says nothing. */
+/** Ends a connection, also one whose other end is silent. */
 export async function endConnection(client: ClientBase & { end(): Promise<void> }): Promise<void> {
   const stream = streamOf(client);
   const late = setTimeout(() => stream?.destroy(), LAST_WORDS_MS).unref();

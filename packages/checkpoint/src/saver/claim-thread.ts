@@ -147,7 +147,7 @@ class Claim implements ThreadClaim {
     private readonly holder: string,
     private readonly ttlMs: number,
     readonly fence: number,
-    /** Milliseconds since the last answer was asked for that said we hold it. */
+    /** Milliseconds since the last successful request to renew the claim. */
     private asked: () => number,
   ) {
     this.timer = setInterval(() => {

@@ -57,7 +57,7 @@ function textOf(content: unknown): string | undefined {
 
 const LOOK_BACK = 4;
 
-/** The model that answered last, if one of the last few messages says so. */
+/** The model that answered last, if one of the last few messages names it. */
 function modelOf(messages: readonly unknown[]): string | undefined {
   for (const message of messages.slice(-LOOK_BACK).reverse()) {
     const name = (message as { response_metadata?: { model_name?: unknown; model?: unknown } } | null)

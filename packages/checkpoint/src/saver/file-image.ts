@@ -1,4 +1,4 @@
-/** A file outside the state as it was before and after a step. */
+/** A file outside the state, before and after a step. */
 import type { ImageAuthor } from "deepwright/internal";
 
 export type { ImageAuthor };
@@ -42,7 +42,7 @@ export interface StoredImage {
 const BY = "by:";
 const FIELDS = ["kind", "call", "agent", "task"] as const;
 
-/** The author stands in the place as it is stored: `by:call=…&agent=…:disk:/work`. */
+/** The stored place contains the author: `by:call=…&agent=…:disk:/work`. */
 export function storedPlace(place: string, by: ImageAuthor | undefined): string {
   const given = FIELDS.flatMap((field) => {
     const value = by?.[field];

@@ -1,4 +1,4 @@
-/** Checks what a caller wants pruned. */
+/** Checks the options of `prune`. */
 import { checkKind, checkNames } from "deepwright/check-options";
 import { DeepwrightError } from "deepwright/errors";
 import type { PruneQuery } from "../storage/storage.ts";

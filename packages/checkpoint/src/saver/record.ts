@@ -1,9 +1,9 @@
 /**
  * A checkpoint as a row: small, because names and metadata that stay the same are objects of their own.
  *
- * The body is `[time, step, newest version, versions, values]`: versions as their distance to the newest
- * one, values in the order of the names in the shape. The first two references are shape and metadata.
- * A body beginning with `D` is of a thread with delta channels, whose ancestors must stay.
+ * The body is `[time, step, newest version, versions, values]`: versions as their distance to the newest one, values in
+ * the order of the names in the shape. The first two references are shape and metadata. A body that begins with `D`
+ * belongs to a thread with delta channels, whose ancestors must stay.
  */
 import type { ChannelVersions, Checkpoint, CheckpointMetadata } from "@langchain/langgraph-checkpoint";
 import { DeepwrightError } from "deepwright/errors";
@@ -103,7 +103,7 @@ function shapeHandle(memory: ThreadMemory, checkpoint: Checkpoint, rest: readonl
   return handle;
 }
 
-/** Everything a shape says, in one list: before the names of each part stands how many they are. */
+/** The whole shape in one list: the number of names of each part, then the names. */
 function namesIn(checkpoint: Checkpoint, rest: readonly string[]): (string | number)[] {
   const { v, channel_values: values, channel_versions: versions, versions_seen: seen } = checkpoint;
   const names: (string | number)[] = [v];
@@ -221,7 +221,7 @@ export function storedVersions(decoder: Decoder, row: Row): [string, number | st
   return shape.values.map((channel) => [channel, versions.get(channel)]);
 }
 
-/** Throws STORAGE_CORRUPT for what no checkpoint looks like. */
+/** Throws STORAGE_CORRUPT for a text that cannot be a checkpoint. */
 export function parseBody({ id, body }: Row): Body {
   const json = readStored(`checkpoint ${id}`, () =>
     JSON.parse(body.startsWith(DELTA_MARK) ? body.slice(DELTA_MARK.length) : body),

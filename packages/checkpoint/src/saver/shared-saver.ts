@@ -1,4 +1,4 @@
-/** LangGraph's saver over any storage: one implementation of what a checkpoint is and how it is shared. */
+/** LangGraph's saver over any storage: one implementation of checkpoints and of how they share content. */
 import { setImmediate as nextTurn } from "node:timers/promises";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import {
@@ -51,13 +51,13 @@ import { neverStored, without } from "./unstored.ts";
 const PAGE = 50;
 /** Bytes of checkpoints that a listing loads together. Beyond it they are loaded one by one. */
 const TOGETHER_BYTES = 4 * 1024 * 1024;
-/** Bytes beyond which a listing forgets what earlier checkpoints shared with the next ones. */
+/** Bytes after which a listing drops the content that earlier checkpoints share with the next ones. */
 const SHARED_BYTES = 16 * 1024 * 1024;
 /** Threads whose last state is remembered at a time. */
 const MOST_WRITERS = 1_000;
 
 export class SharedSaver extends BaseCheckpointSaver<number> implements ClaimingSaver {
-  /** Says to the loop that puts it does not await are stored in the order of the calls. */
+  /** Tells the loop that puts without `await` are stored in the order of the calls. */
   readonly keepsOrder = true;
   private readonly writers = new Map<string, ThreadWriter>();
   /** Threads whose first checkpoint is read before it is written: later writes wait. */
@@ -77,7 +77,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
       if (!rows) return undefined;
       const decoder = new Decoder();
       decoder.add(await this.storage.loadObjects(allRefs(rows), [], limit?.mostBytes));
-      // Somebody pruned the checkpoint between the two reads; twice the same is damage.
+      // The checkpoint was pruned between the two reads; the same result twice means damage.
       if (isLoaded(rows, decoder) || rows.checkpoint.id === previous)
         return this.tuple(rows, decoder, limit, claimOf(config));
       previous = rows.checkpoint.id;
@@ -184,10 +184,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     await this.writer(threadId).write(namespace, fenceOf(config), draft);
   }
 
-  /**
-   * A file outside the state as a step found it and left it. Contents that are stored already cost nothing.
-   * Goes with the thread, and with what `prune` finds too old.
-   */
+  /** Stores a file outside the state before and after a step. It goes with the thread, and by `prune`. */
   async recordImage(config: RunnableConfig, image: ImageOf<unknown>): Promise<void> {
     const { threadId } = threadAddress(config, "store a before-image");
     const checkpointId = checkedId("checkpoint_id", image.checkpointId);
@@ -220,9 +217,9 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
   }
 
   /**
-   * Also its writes, its before-images and what its children stored. Other threads keep what they share. Throws
-   * THREAD_BUSY under the claim of another; a claim of one's own goes with the thread, and CLAIM_LOST is thrown when
-   * somebody else has claimed the thread since.
+   * Deletes its writes, its before-images and the data of its children too. Other threads keep shared content. Throws
+   * THREAD_BUSY under the claim of another; the own claim ends with the thread, and CLAIM_LOST is thrown if another
+   * holder has claimed the thread since.
    */
   override async deleteThread(
     threadId: string,
@@ -276,7 +273,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     return this.storage.size();
   }
 
-  /** Waits for what is being written. Safe twice. */
+  /** Waits for open writes. Calling it twice is safe. */
   async close(): Promise<void> {
     await Promise.all([...this.writers.values()].map((writer) => writer.idle()));
     await this.storage.close();
@@ -296,7 +293,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     return writer;
   }
 
-  /** Callers that wait for it continue right behind the one that asked. */
+  /** Callers that wait for it continue right after the first caller. */
   private lookInto(
     threadId: string,
     absent: Promise<ReadonlySet<string>>,
@@ -377,7 +374,7 @@ export class SharedSaver extends BaseCheckpointSaver<number> implements Claiming
     return tuple;
   }
 
-  /** Before version 4 of the format, what was sent to nodes stood in the writes of the parent. */
+  /** Before version 4 of the format, sends to nodes were in the writes of the parent. */
   private async migrateSends(
     { threadId, namespace, parent }: CheckpointRow,
     checkpoint: Checkpoint,

@@ -3,7 +3,7 @@ import { Batch } from "../content/handle.ts";
 import { ThreadMemory } from "../content/thread-memory.ts";
 import type { FactChanges, NewRows, ThreadStorage } from "../storage/storage.ts";
 
-/** A write that has been encoded: what it refers to gets its numbers when its turn comes. */
+/** An encoded write. Its references get their numbers when it is stored. */
 export interface Draft {
   readonly facts?: FactChanges | undefined;
   build(batch: Batch): Omit<NewRows, "namespace">;
@@ -41,8 +41,8 @@ export class ThreadWriter {
   ) {}
 
   /**
-   * Encodes at once, so that later changes to the values are not seen. What is asked for at about the same
-   * time, or while the storage is busy, is stored in one transaction.
+   * Encodes at once, so that later changes to the values are not seen. Writes of about the same time, or while the
+   * storage is busy, are stored in one transaction.
    */
   write(namespace: string, fence: number | undefined, make: MakeDraft): Promise<void> {
     const { memory } = this;
@@ -87,7 +87,7 @@ export class ThreadWriter {
     });
   }
 
-  /** The first in line and those after it that are written under the same claim. */
+  /** The first waiting write and the following ones under the same claim. */
   private takeGroup(): Waiting[] {
     const [first] = this.waiting as [Waiting];
     const end = this.waiting.findIndex(({ fence }) => fence !== first.fence);
@@ -131,7 +131,7 @@ export class ThreadWriter {
     return !result.stale;
   }
 
-  /** Somebody pruned the thread, or deleted it: then it has no facts either. */
+  /** The thread was pruned or deleted, so cached facts are dropped. */
   private forget(epoch: number): void {
     this.memory = new ThreadMemory(epoch);
     this.knownFacts = {};

@@ -1,4 +1,4 @@
-/** Values a caller says were stored before: by contract a first checkpoint stores only what is new. */
+/** Values that a caller takes for stored: by contract a first checkpoint stores only new ones. */
 import type { ChannelVersions, Checkpoint } from "@langchain/langgraph-checkpoint";
 import { Decoder } from "../content/decode.ts";
 import type { ThreadStorage } from "../storage/storage.ts";

@@ -12,7 +12,7 @@ import { writesOf } from "./writes.ts";
 const JOINED = `SELECT t.thread_id, s.namespace, c.space, c.id, c.parent, c.root, c.refs, c.body
   FROM dw_threads t JOIN dw_spaces s ON s.thread = t.id JOIN dw_checkpoints c ON c.space = s.id`;
 
-/** Whether there was no such checkpoint before. */
+/** Returns whether the checkpoint is new. */
 export async function upsertCheckpoint(
   { session }: Work,
   space: number,

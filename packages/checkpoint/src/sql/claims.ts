@@ -36,7 +36,10 @@ export async function claim(
   return hold(work, thread, holder, ttlMs, current.remaining > 0 ? current.fence : current.fence + 1);
 }
 
-/** One that ran out lives again if nobody took it; one that was given back, or deleted, does not. */
+/**
+ * An expired claim can be renewed if no other holder has taken the thread; a claim that was released, or deleted,
+ * cannot.
+ */
 async function extend(
   work: Work,
   threadId: string,

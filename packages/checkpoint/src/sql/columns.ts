@@ -1,4 +1,4 @@
-/** Columns as they must be. SQLite keeps a value of any type in any column, so a row that somebody edited may hold anything. */
+/** Columns with checked types. SQLite keeps a value of any type in any column, so an edited row may hold anything. */
 import { damaged } from "../storage/damaged.ts";
 import type { SqlRow } from "./sql.ts";
 

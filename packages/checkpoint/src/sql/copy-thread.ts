@@ -6,8 +6,8 @@ import type { Work } from "./work.ts";
 /**
  * Rows are copied inside the database; content is shared.
  *
- * `copier` is this call's own name. It stays as that of the target's last holder, so that work which counted
- * without our hearing of it, and is repeated, finds its own copy.
+ * `copier` identifies this call. It stays as the last holder of the target, so that a call repeated after a lost answer
+ * finds its own copy.
  */
 export async function copyThread(
   work: Work,

@@ -13,11 +13,14 @@ export interface Dialect {
   readonly types: ColumnTypes;
   /** SQL expression: the time now, in milliseconds since 1970. */
   readonly clock: string;
-  /** SQL expression: milliseconds of a clock that all users of the database share and nobody sets. Claims expire by it. */
+  /**
+   * SQL expression: milliseconds of a clock that all users of the database share. Changes of the system clock do not
+   * affect it. Claims expire by it.
+   */
   readonly claimClock: string;
-  /** Ends a query whose rows of `dw_threads t` nobody else may change before the transaction ends. */
+  /** Ends a query; its rows of `dw_threads t` are locked until the end of the transaction. */
   readonly lockThread: string;
-  /** Ends a query whose rows of `dw_objects` nobody else may use before the transaction ends. */
+  /** Ends a query; its rows of `dw_objects` are locked, also against use, until the end of the transaction. */
   readonly lockObjects: string;
   /**
    * Taken first by every transaction that removes objects: of two threads deleted at once, neither may inherit from
@@ -33,7 +36,7 @@ export interface Dialect {
   /** SQL for "is one of the numbers bound there by `list`". */
   among(placeholder: string): string;
   list(numbers: readonly number[]): SqlValue;
-  /** Stores what is not there yet. References of the objects may be negative: see `NewObject`. */
+  /** Stores new objects. References of the objects may be negative: see `NewObject`. */
   storeObjects(session: SqlSession, owner: number, objects: readonly NewObject[]): Promise<Stored>;
   /** Rows of `dw_writes` of the given checkpoints, in the order of their first write. */
   writesOf(session: SqlSession, checkpoints: readonly CheckpointKey[]): Promise<SqlRow[]>;

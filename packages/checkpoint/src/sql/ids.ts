@@ -25,7 +25,7 @@ export function packId(id: string): Uint8Array {
   return packed;
 }
 
-/** Throws for what `packId` never makes: another text would be looked up under other bytes. */
+/** Throws for bytes that `packId` never makes: another text would be looked up under other bytes. */
 export function unpackId(packed: Uint8Array): string {
   if (packed[0] === OTHER) return unpackOther(packed);
   if (packed.length !== UUID_BYTES) throw damaged(`an id has ${packed.length} bytes`);
@@ -55,7 +55,7 @@ export function checkId(id: string, name: string): string {
   return id;
 }
 
-/** Text for people: what a database cannot keep is replaced. */
+/** Text for people: characters that a database cannot store are replaced. */
 export function plainText(text: string): string {
   return text.replaceAll("\0", "\uFFFD").replace(/\p{Surrogate}/gu, "\uFFFD");
 }

@@ -8,7 +8,7 @@ import { bytesIn, integerIn } from "./columns.ts";
 import type { SqlRow } from "./sql.ts";
 import type { Work } from "./work.ts";
 
-/** Stores what is new and makes the thread a sharer of what others own. Ids in the order of the objects. */
+/** Stores new objects and makes the thread a sharer of existing ones. Ids in the order of the objects. */
 export async function storeObjects(
   { session, dialect }: Work,
   thread: number,
@@ -44,7 +44,7 @@ interface Hashed {
   readonly hash: string;
 }
 
-/** Level by level; of `ids` those that are gone are left out. Every object is checked against its hash. */
+/** Loads level by level; missing `ids` are left out. Every object is checked against its hash. */
 export async function loadObjects(
   work: Work,
   ids: readonly number[],

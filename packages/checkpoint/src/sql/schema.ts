@@ -1,4 +1,4 @@
-/** Tables and how older ones become newer ones. */
+/** Tables and the migrations of older ones. */
 import { DeepwrightError } from "deepwright/errors";
 import { countIn } from "./columns.ts";
 import type { ColumnTypes, Dialect } from "./dialect.ts";
@@ -99,7 +99,9 @@ function createThreadTables(types: ColumnTypes): string[] {
   ];
 }
 
-/** How long a claim was to live: an end further ahead than that comes from another clock. Earlier ones lived a day at most. */
+/**
+ * The lifetime of a claim: an end further ahead than that comes from another clock. Earlier claims lived a day at most.
+ */
 function addClaimTtl({ integer }: ColumnTypes): string[] {
   return [`ALTER TABLE dw_threads ADD COLUMN claim_ttl ${integer} NOT NULL DEFAULT 86400000`];
 }

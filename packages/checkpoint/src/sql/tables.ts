@@ -15,7 +15,10 @@ export function clockOf(sql: Sql): string {
   return dialectOf(sql).clock;
 }
 
-/** SQL expression: milliseconds of a clock that nobody sets. Only differences mean something; claims of threads expire by it. */
+/**
+ * SQL expression: milliseconds of a clock that changes of the system clock do not affect. Only differences mean
+ * something; claims of threads expire by it.
+ */
 export function claimClockOf(sql: Sql): string {
   return dialectOf(sql).claimClock;
 }

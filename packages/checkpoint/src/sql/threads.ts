@@ -8,7 +8,7 @@ import { checkId, plainText } from "./ids.ts";
 import type { SqlRow, SqlValue } from "./sql.ts";
 import type { Work } from "./work.ts";
 
-/** A thread's row, which nobody else changes before the transaction ends. */
+/** The locked row of a thread. */
 export interface ThreadRecord {
   readonly id: number;
   readonly threadId: string;
@@ -115,7 +115,7 @@ export interface ThreadChanges {
   readonly newCheckpoints: number;
 }
 
-/** Writes what differs and nothing else. */
+/** Writes only the fields that differ. */
 export async function updateThread(
   { session }: Work,
   thread: ThreadRecord,
@@ -173,8 +173,8 @@ export async function factsOf({ session }: Work, threadId: string): Promise<Thre
 }
 
 /**
- * Walks an index from where the last page ended, so a page costs the same wherever it is. A thread without a
- * name or a time has no place in the order and is left out; one that is damaged otherwise is listed with the rest of its facts.
+ * Continues in an index from the end of the last page, so every page costs the same. A thread without a name or a time
+ * has no place in the order and is left out; one that is damaged otherwise is listed with the rest of its facts.
  */
 export async function listThreads({ session, dialect }: Work, query: ThreadQuery): Promise<ThreadFacts[]> {
   const values: SqlValue[] = [];

@@ -13,7 +13,7 @@ interface Columns {
   readonly body: string;
 }
 
-/** Regular entries that exist stay, special ones (index < 0) are replaced. */
+/** Existing regular entries stay, special ones (index < 0) are replaced. */
 export async function mergeWrites(
   { session }: Work,
   space: number,

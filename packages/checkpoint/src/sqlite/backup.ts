@@ -33,7 +33,7 @@ function giveName(unfinished: string, target: string): void {
   }
 }
 
-/** Windows syncs only what was opened for writing, which a directory cannot be. */
+/** Windows syncs only files opened for writing, which a directory cannot be. */
 function sync(path: string, flags: "r" | "r+"): void {
   const file = openSync(path, flags);
   try {

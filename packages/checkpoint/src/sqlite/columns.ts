@@ -1,4 +1,4 @@
-/** Many objects as a few columns: what crosses between threads is copied part by part. */
+/** Many objects as a few columns, because objects are copied part by part between threads. */
 import type { StoredObject } from "../storage/storage.ts";
 
 export interface ObjectColumns {

@@ -1,4 +1,4 @@
-/** The file a database is in: who may read it, and whether it is whole. */
+/** The file of a database: its permissions, and whether it is intact. */
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from "node:fs";
 import { dirname } from "node:path";
 import { DeepwrightError } from "deepwright/errors";
@@ -57,8 +57,8 @@ function tighten(file: string): void {
 }
 
 /**
- * Whether a database is to be checked before it is used. SQLite removes the `-wal` file when the last
- * connection closes, so one that is there belongs to a process that runs, or that ended without closing.
+ * Whether a database has to be checked before use. SQLite removes the `-wal` file when the last connection closes, so
+ * an existing one belongs to a running process, or to one that ended without closing.
  */
 export function needsCheck(path: string, alwaysBelow = ALWAYS_CHECKED_BYTES): boolean {
   if (path === IN_MEMORY) return false;
@@ -72,7 +72,7 @@ export function fileBytes(path: string): number {
   return statSync(path, { throwIfNoEntry: false })?.size ?? 0;
 }
 
-/** Every connection in WAL mode holds a shared lock on the file; nobody else can have it alone. */
+/** Every connection in WAL mode holds a shared lock on the file, so no other can lock it exclusively. */
 function isOpenElsewhere(path: string): boolean {
   const probe = openDatabase(path, { timeout: 0, enableForeignKeyConstraints: false });
   try {
@@ -86,7 +86,7 @@ function isOpenElsewhere(path: string): boolean {
   }
 }
 
-/** Structure of all pages; what is inside a text is not looked at. */
+/** Checks the structure of all pages; the content of texts is not checked. */
 export function checkPages(database: Database, path: string): void {
   const rows = database.prepare("PRAGMA quick_check(1)").all() as { quick_check: string }[];
   const found = rows[0]?.quick_check;

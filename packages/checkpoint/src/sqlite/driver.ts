@@ -1,4 +1,4 @@
-/** SQLite itself: what Node brings, or the package of the same shape where Node brings none. */
+/** SQLite itself: Node's own, or a package with the same interface if Node has none. */
 import { createRequire } from "node:module";
 
 export interface Statement {
@@ -46,7 +46,7 @@ function driver(): Driver {
   return loaded;
 }
 
-/** Without a flag since Node 22.13, and with a warning that says nothing to users of this library. */
+/** Without a flag since Node 22.13, with a warning that does not concern users of this library. */
 function builtInSqlite(): DatabaseClass | undefined {
   const [major = 0, minor = 0] = process.versions.node.split(".").map(Number);
   if (major < 22 || (major === 22 && minor < 13)) return undefined;

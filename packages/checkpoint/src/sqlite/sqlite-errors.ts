@@ -23,7 +23,7 @@ export function isBusy(error: unknown): boolean {
   return code === BUSY || code === LOCKED;
 }
 
-/** As SQLite says it: somebody still reads what is in the log. */
+/** SQLite's own error: another connection still reads the log. */
 export function stillRead(): Error {
   return Object.assign(new Error("the log is being read"), { errcode: BUSY });
 }
@@ -38,7 +38,7 @@ export function isTooLarge(error: unknown): boolean {
   return code === "ERR_OUT_OF_RANGE" || String(message).includes("too large to be represented");
 }
 
-/** A typed error for what the caller can do something about; anything else as it is. */
+/** A typed error for a failure that the caller can handle; any other error is unchanged. */
 export function storageError(error: unknown, path: string): unknown {
   if (error instanceof DeepwrightError) return error;
   const code = resultCode(error);

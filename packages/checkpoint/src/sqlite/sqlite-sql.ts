@@ -20,14 +20,14 @@ const PAUSE_MS = 5;
 
 interface Prepared {
   readonly statement: Statement;
-  /** Whether what is bound counts as written. */
+  /** Whether the statement writes its parameters. */
   readonly writes: boolean;
 }
 
 /**
  * SQLite, in this thread. Transactions run one after another.
  *
- * In WAL mode with every commit synced, what was acknowledged survives a loss of power.
+ * In WAL mode every commit is synced, so acknowledged writes survive a loss of power.
  */
 export class SqliteSql implements Sql, SqlSession {
   readonly dialect = "sqlite";
@@ -202,7 +202,7 @@ function connect(path: string, timeout: number): Database {
     database.exec("PRAGMA auto_vacuum = INCREMENTAL");
     database.exec("PRAGMA journal_mode = WAL");
     database.exec("PRAGMA synchronous = FULL");
-    // Without it macOS leaves what was synced in the cache of the disk. Elsewhere it means nothing.
+    // Without it macOS leaves synced data in the cache of the disk. It has no effect elsewhere.
     database.exec("PRAGMA fullfsync = ON");
     // Deleted rows are overwritten with zeros. A delete takes twice as long, other writes as long as without.
     database.exec("PRAGMA secure_delete = ON");
@@ -218,12 +218,12 @@ function connect(path: string, timeout: number): Database {
   }
 }
 
-/** One clock for all processes of the machine. It starts again with a boot, and nobody can set it. */
+/** One clock for all processes of the machine. It starts again with a boot, and cannot be set. */
 function uptimeMs(): number {
   return Math.floor(Number(process.hrtime.bigint()) / 1e6);
 }
 
-/** As far as readers of other processes allow; says whether it is empty. */
+/** Empties the log as far as readers of other processes allow; returns whether it is empty. */
 function emptyLog(database: Database): boolean {
   const [row] = database.prepare("PRAGMA wal_checkpoint(TRUNCATE)").all() as { busy: number }[];
   return row?.busy === 0;
@@ -280,7 +280,7 @@ function lengthOf(value: SqlValue): number {
   return value === null ? 0 : 8;
 }
 
-/** After some failures SQLite has rolled back by itself. */
+/** After some failures SQLite has already rolled back. */
 function rollBack(database: Database): void {
   try {
     database.exec("ROLLBACK");

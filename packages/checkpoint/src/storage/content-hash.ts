@@ -1,9 +1,9 @@
-/** The hash that names an object, and proves that it is as it was written. */
+/** The hash that names an object, and proves that it is unchanged. */
 import { hash } from "node:crypto";
 
 const HASH_DIGITS = 40;
 
-/** The hash has 160 bits: nobody can make two contents with one hash. */
+/** The hash has 160 bits: two contents with one hash cannot be made. */
 export function contentHash(
   kind: number,
   refs: readonly { readonly hash: string }[],

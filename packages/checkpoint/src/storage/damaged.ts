@@ -1,4 +1,4 @@
-/** Stored data that is not as it was written. */
+/** Errors for damaged data in storage. */
 import { DeepwrightError } from "deepwright/errors";
 
 export function damaged(what: string, cause?: unknown): DeepwrightError {

@@ -56,7 +56,7 @@ export class MemoryObjects {
       this.byId.get(id)?.users.add(thread);
   }
 
-  /** The thread uses what the roots lead to and nothing else; what nobody uses goes. */
+  /** The thread keeps only objects that the roots lead to; unused objects are removed. */
   keepOnly(thread: MemoryThread, roots: ReadonlySet<number>): void {
     const kept = reachable(roots, (ref) => this.byId.get(ref)?.refs);
     for (const object of this.byId.values()) {

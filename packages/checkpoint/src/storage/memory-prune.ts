@@ -54,7 +54,7 @@ function forgetImages(thread: MemoryThread, olderThan: number): void {
   thread.images.splice(0, thread.images.length, ...kept);
 }
 
-/** Oldest first, whatever thread they are in, as many at a time as were stored at one moment. */
+/** Removes the oldest checkpoints of all threads first, those of one moment together. */
 function shrink(
   threads: readonly MemoryThread[],
   objects: MemoryObjects,

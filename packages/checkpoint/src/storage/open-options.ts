@@ -1,4 +1,4 @@
-/** Checks options: one that is mistyped must not quietly be the default. */
+/** Checks options, so that a mistyped one is not silently ignored. */
 import { DeepwrightError } from "deepwright/errors";
 
 /** In milliseconds. */

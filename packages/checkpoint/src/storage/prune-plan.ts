@@ -17,18 +17,18 @@ export interface PruneRule {
   readonly onlyImages?: boolean;
 }
 
-/** Each rule takes what it names. */
+/** Each rule selects the rows that it names. */
 export function fallsUnder(row: PrunableRow, place: number, rule: PruneRule): boolean {
   if (rule.keepLatest !== undefined && place >= Math.max(1, rule.keepLatest)) return true;
   return rule.olderThan !== undefined && row.storedAt < rule.olderThan;
 }
 
 /**
- * The rows that go. `rows` are all checkpoints of one thread, newest first within each namespace.
+ * The rows to remove. `rows` are all checkpoints of one thread, newest first within each namespace.
  *
- * The newest of a namespace stays. A child's checkpoints stay and go with the root checkpoint they belong
- * to; a namespace that outlives its run (a subgraph with a memory of its own) keeps its newest anyway. A
- * namespace whose newest checkpoint needs its ancestors is left alone.
+ * The newest of a namespace stays. A child's checkpoints stay or go with their root checkpoint; a namespace that
+ * outlives its run (a subgraph with a memory of its own) keeps its newest anyway. A namespace whose newest checkpoint
+ * needs its ancestors is left alone.
  */
 export function planPrune<Row extends PrunableRow>(rows: readonly Row[], rule: PruneRule): Row[] {
   if (rule.onlyImages) return [];

@@ -6,7 +6,7 @@ const encoder = new Uint8Array(10);
 /** Bits of the eighth and last byte of a number. */
 const LARGEST_SCALE = 128 ** 7;
 
-/** Bytes of an object before its body: what it is, whether the body is text, what it refers to. */
+/** Bytes of an object before its body: its kind, whether the body is text, its references. */
 export interface Head {
   readonly kind: number;
   readonly text: boolean;

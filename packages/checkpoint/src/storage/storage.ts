@@ -46,7 +46,7 @@ export interface WritesRow {
 }
 
 export interface WriteEntry {
-  /** Place in the task's writes; negative for the special channels, which replace what was there. */
+  /** Index among the task's writes; negative for the special channels, whose writes replace earlier ones. */
   readonly index: number;
   readonly channel: string;
   readonly body: string;
@@ -79,7 +79,7 @@ export interface FactChanges {
 export interface NewRows {
   readonly namespace: string;
   readonly checkpoint?: Omit<CheckpointRow, "threadId" | "namespace">;
-  /** Regular entries that exist already stay, special ones (index < 0) are replaced. */
+  /** Existing regular entries stay, special ones (index < 0) are replaced. */
   readonly writes?: WritesRow & { readonly checkpointId: string };
   readonly image?: NewImage;
 }
@@ -121,7 +121,7 @@ export interface RowQuery {
   readonly limit: number;
 }
 
-/** A file outside the thread's state as it was before a run changed it. */
+/** A file outside the thread's state before a run changed it. */
 export interface NewImage {
   /** The checkpoint of the step that changed it. */
   readonly checkpointId: string;
@@ -166,7 +166,7 @@ export interface PruneResult {
 }
 
 export interface ThreadSize {
-  /** All of the thread. Content that several threads use counts for the one that owns it. */
+  /** The whole thread. Content that several threads use counts for its owner. */
   readonly bytes: number;
   /** The part that only its snapshots of directories need. */
   readonly snapshotBytes: number;
@@ -191,16 +191,16 @@ export interface ThreadStorage {
   ): Promise<TupleRows | undefined>;
   listRows(query: RowQuery): Promise<readonly TupleRows[]>;
   /**
-   * The given objects and everything they lead to, except ids in `known` and what only those lead to. Throws
-   * STORAGE_CORRUPT when one of them is not as it was written, and VALUE_TOO_LARGE, before it reads them, when they have
-   * more than `mostBytes`.
+   * The given objects and all objects they lead to, except ids in `known` and objects that only those lead to. Throws
+   * STORAGE_CORRUPT for a damaged object, and VALUE_TOO_LARGE, before it reads them, when they have more than
+   * `mostBytes`.
    */
   loadObjects(
     ids: readonly number[],
     known?: readonly number[],
     mostBytes?: number,
   ): Promise<readonly StoredObject[]>;
-  /** The epoch of a thread; 0 for one that does not exist. */
+  /** The epoch of a thread; 0 if it does not exist. */
   epochOf(threadId: string): Promise<number>;
 
   /** Throws THREAD_BUSY under another's claim. */
@@ -221,11 +221,11 @@ export interface ThreadStorage {
   release(threadId: string, fence: number): Promise<void>;
 
   counts(): Promise<StorageCounts>;
-  /** Bytes on disk (or of content, in memory) after returning what can be returned. */
+  /** Bytes on disk (or of content, in memory) after freeing unused space. */
   size(): Promise<number>;
   /** Absent where threads are in memory. */
   threadSize?(threadId: string): Promise<ThreadSize>;
-  /** Leaves nothing of what was deleted in the files. Absent where the database has its own tools. */
+  /** Removes all traces of deleted data from the files. Absent if the database has its own tools. */
   erase?(): Promise<void>;
   /** A consistent copy while others read and write. Absent where the database has its own tools. */
   backup?(path: string): Promise<void>;

@@ -54,8 +54,8 @@ const SWEEP_BATCH = 500;
 const DEFAULT_SWEEP_MINUTES = 60;
 
 /**
- * LangGraph's store over a database. A namespace in a search is matched by whole parts, and searches
- * answer in the order of namespaces, then of first puts. Values are what JSON keeps of them.
+ * LangGraph's store over a database. A namespace in a search is matched by whole parts, and results are in the order of
+ * namespaces, then of first puts. Values are stored as JSON.
  */
 export abstract class DurableStore extends BaseStore {
   readonly #service: StoreService;
@@ -130,8 +130,8 @@ export abstract class DurableStore extends BaseStore {
   }
 
   /**
-   * Puts `value` (null: deletes) if the value stored equals `expected` (null: nothing is stored), and says
-   * whether it did. Of any number of callers in any number of processes that expect the same, one succeeds.
+   * Puts `value` (null: deletes) if the stored value equals `expected` (null: none), and returns whether it did. Of
+   * several callers in any processes that expect the same value, one succeeds.
    */
   async putIf(
     namespace: string[],
@@ -147,7 +147,7 @@ export abstract class DurableStore extends BaseStore {
     return this.#service.putIf(prepared as PutItem, before, Date.now());
   }
 
-  /** Removes everything that has expired and says how many items that were. */
+  /** Removes all expired items and returns their number. */
   async sweep(): Promise<number> {
     let removed = 0;
     for (;;) {

@@ -1,4 +1,4 @@
-/** The run that code finds itself in, where nobody handed it one. */
+/** The run that surrounds the present code, for callers that were not given one. */
 import { getConfig, getCurrentTaskInput } from "@langchain/langgraph";
 import { isTaskConfig } from "../engine/engine.ts";
 import type { BackendRuntime } from "./backend.ts";

@@ -1,12 +1,12 @@
-/** A backend may demand that a person agrees to every call of the agent it is given to: one that holds secrets does. */
+/** A backend may demand that a person approves every call of its agent: a backend with secrets does. */
 import { APPROVAL_DEMAND } from "../internal-symbols.ts";
 
-/** The value says why. */
+/** The value is the reason. */
 export interface WithApprovalDemand {
   readonly [APPROVAL_DEMAND]?: string | undefined;
 }
 
-/** Why every call needs approval; undefined: there is no such need. */
+/** The reason why every call needs approval; undefined: there is none. */
 export function approvalDemandOf(holder: unknown): string | undefined {
   if (holder === null || (typeof holder !== "object" && typeof holder !== "function")) return undefined;
   return (holder as WithApprovalDemand)[APPROVAL_DEMAND];

@@ -1,4 +1,4 @@
-/** A tool call that a person has agreed to may do what otherwise needs approval. */
+/** A tool call that a person approved may do things that otherwise need approval. */
 import type { BackendRuntime } from "./backend.ts";
 
 const APPROVED = "__deepwright_approved";
@@ -15,8 +15,8 @@ interface Approval {
 }
 
 /**
- * The config of a call a person approved as it is; only the gateway makes it. Runs inside the call do not get it.
- * `places`: the files it was about when the person was asked; absent: that was not found out.
+ * The config of a call that a person approved unchanged; only the gateway makes it. Runs inside the call do not get it.
+ * `places`: the files of the call when the person was asked; absent: they are unknown.
  */
 export function approvedConfig<Config extends Configured>(
   config: Config,
@@ -33,7 +33,7 @@ export function withoutApproval<Config extends Configured>(config: Config): Conf
   return { ...config, configurable };
 }
 
-/** Where the call that a backend works for may do what it was approved for: canonical paths, or anywhere. */
+/** The paths that the approval of the current call covers: canonical paths, or anywhere. */
 export function approvedPaths({
   config,
 }: Pick<BackendRuntime, "config">): readonly string[] | "anywhere" | undefined {

@@ -43,7 +43,7 @@ export interface FileError {
 /** Fields of a success may be asked for without looking at `error` first: then they are undefined. */
 type Failed<Fields extends string> = FileError & { readonly [Field in Fields]?: undefined };
 
-/** One file as it is stored. */
+/** One file in its stored form. */
 export interface FileData {
   /** Text, or bytes for a type that is not text. A string under such a type is base64. */
   readonly content: string | Uint8Array;
@@ -254,7 +254,7 @@ export interface ExecuteOptions extends OperationOptions {
 
 /** Files and directories, as file operations name them, that one command cannot use. */
 export interface ClosedPaths {
-  /** It can neither see nor change what is in them. */
+  /** Commands can neither see nor change the content of these paths. */
   readonly hidden: readonly string[];
   /** It cannot change them. */
   readonly readOnly: readonly string[];

@@ -1,4 +1,4 @@
-/** Whether an option is a backend, with words for what is often given instead of one. */
+/** Checks that an option is a backend, with hints about common mistakes. */
 import { ConfigurationError } from "../errors.ts";
 
 /** An instance, a class, or a function that makes one; null means absent. Throws a ConfigurationError. */
@@ -13,7 +13,7 @@ export function checkBackend(backend: unknown): void {
   );
 }
 
-/** By their shapes, because this package does not know the one that has them. */
+/** Recognised by their shapes, because this package does not know their classes. */
 interface Mistaken {
   readonly open?: unknown;
   readonly network?: unknown;

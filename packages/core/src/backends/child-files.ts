@@ -11,18 +11,18 @@ export interface ChildFile {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly modified: number;
-  /** Files with the same stamp have the same content, whatever backend of this process shows them. */
+  /** Files with the same stamp have the same content, in all backends of this process. */
   readonly stamp: string;
   /** Its beginning, read as UTF-8; absent where the stamp was known. */
   readonly head?: string;
 }
 
 export interface ChildFiles {
-  /** The one that lies in the directory itself: then no other is looked for. */
+  /** The file in the directory itself: then no other is searched. */
   readonly own?: ChildFile;
   /** Sorted by path. */
   readonly files: readonly ChildFile[];
-  /** Paths of directories that have to be asked for one by one: links, unusual names, what could not be opened. */
+  /** Directories that have to be read one by one: links, unusual names, and those that could not be opened. */
   readonly others: readonly string[];
 }
 

@@ -12,12 +12,12 @@ export interface WithCommandReach {
   readonly [COMMAND_REACH]?: CommandReach;
 }
 
-/** The same backend, which now says how far its commands lead. */
+/** The same backend with a declaration of how far its commands reach. */
 export function withCommandReach<Backend extends object>(backend: Backend, reach: CommandReach): Backend {
   return Object.defineProperty(backend, COMMAND_REACH, { value: reach });
 }
 
-/** One that says nothing has commands that reach everything. */
+/** Without a declaration commands reach everything. */
 export function commandReachOf(backend: object): CommandReach {
   return (backend as WithCommandReach)[COMMAND_REACH] ?? (() => true);
 }

@@ -1,4 +1,4 @@
-/** Where the harness keeps what it moved out of a conversation, and how a thread knows its own part of it. */
+/** The directories for content that the harness moved out of conversations, and the check for a thread's own part. */
 import { isWithin } from "../paths.ts";
 import type { BackendProtocol, BackendRuntime } from "./backend.ts";
 
@@ -10,10 +10,10 @@ const OWN_DIRECTORY = ".deepwright";
 
 /** Key of a message's `additional_kwargs` under which stages keep their marks. */
 export const MARKS = "deepwright";
-/** The private key of the state with what is known of compactions. */
+/** The private key of the state with the facts about compactions. */
 export const COMPACTION = "_compaction";
 
-/** A backend whose files belong to one thread as a whole says so. */
+/** Set by a backend whose files all belong to one thread. */
 export interface OfThread {
   readonly isOfThread?: boolean;
 }
@@ -31,13 +31,13 @@ export function areaOf(backend: Pick<BackendProtocol, "workingDirectory">, path:
   return AREAS.map((area) => `${directory}/${area}`).find((area) => isWithin(path, area));
 }
 
-/** Whether a message of the thread says that the harness put something of it there. */
+/** Whether a message of the thread has a mark of the harness for this file. */
 export function isPutAside({ state }: Pick<BackendRuntime, "state">, path: string): boolean {
   const messages = (state as { messages?: unknown } | undefined)?.messages;
   return Array.isArray(messages) && messages.some((message) => marksName(message, path));
 }
 
-/** Whether the record of what was removed from the conversation is there. */
+/** Whether the path is the thread's record of removed messages. */
 export function isOwnRecord({ state }: Pick<BackendRuntime, "state">, path: string): boolean {
   const compaction = (state as Record<string, { historyPath?: unknown } | undefined> | undefined)?.[
     COMPACTION

@@ -1,8 +1,8 @@
 import type { SandboxBackendProtocol } from "./backend.ts";
 
 /**
- * Whether a backend of either protocol can run commands. An empty `id` says that it cannot: a backend
- * that wraps another has `execute` always, and an `id` only when the inner one does.
+ * Whether a backend of either protocol can run commands. An empty `id` means that it cannot: a wrapper always has
+ * `execute`, and an `id` only when the inner backend has one.
  */
 export function isSandboxProtocol(backend: unknown): backend is SandboxBackendProtocol {
   if (typeof backend !== "object" || backend === null) return false;
@@ -10,7 +10,7 @@ export function isSandboxProtocol(backend: unknown): backend is SandboxBackendPr
   return typeof execute === "function" && typeof id === "string" && id !== "";
 }
 
-/** Whether it can be used as it is: it runs commands and its file methods are not those of the older protocol. */
+/** Whether it can be used unchanged: it runs commands and its file methods are not those of the older protocol. */
 export function isSandboxBackend(backend: unknown): backend is SandboxBackendProtocol {
   return isSandboxProtocol(backend) && typeof backend.ls === "function";
 }

@@ -1,4 +1,4 @@
-/** Waiting: for work on the same thing, and no longer than somebody wants the result. */
+/** Waiting for work with the same key, until the caller aborts. */
 
 /** Work on the same key waits for the work before it; work on different keys does not. */
 export class KeyLock {

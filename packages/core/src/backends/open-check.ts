@@ -10,7 +10,9 @@ import type { FileError, MaybePromise, OperationOptions } from "./backend.ts";
 export interface OpenCheck {
   /** Why `path` must not be used. `path` is after links; `asked` is the canonical path the backend was called with. */
   at(path: string, asked: string): MaybePromise<FileError | undefined>;
-  /** The same about what a call finds on its way: everything in a tree it deletes, and where links of a listing lead. */
+  /**
+   * The same check for other paths that a call meets: everything in a deleted tree, and targets of links in a listing.
+   */
   found?(path: string): FileError | undefined;
 }
 
@@ -43,7 +45,7 @@ export function withoutOpenCheck<Options extends OperationOptions>(options: Opti
   return openCheckOf(options) === undefined ? options : { ...options, [OPEN_CHECK]: undefined };
 }
 
-/** For a backend behind one that shows its paths under other names. */
+/** The check for an inner backend that knows its paths under other names. */
 export function openCheckInside<Options extends OperationOptions>(
   options: Options | undefined,
   outerPath: (path: string) => string,

@@ -1,4 +1,4 @@
-/** From what a user gave as a backend to the one that serves a task. */
+/** Turns the backend option of a user into the backend of a task. */
 import { type AnyBackendProtocol, type BackendProtocolV1, currentProtocol } from "./adapt/adapt.ts";
 import { withOurResults } from "./adapt/foreign-results.ts";
 import { approvalDemandOf, sameDemand } from "./approval-demand.ts";
@@ -18,7 +18,7 @@ export type AnyBackendFactory = (runtime: BackendRuntime) => Awaitable<AnyBacken
 /** Backends of the older protocol are taken as well. */
 export type BackendSource = AnyBackendProtocol | AnyBackendFactory | BackendClass;
 
-/** Facts that a factory around another source knows of the backend it will make. */
+/** Facts that a factory around another source knows about its future backend. */
 export interface KnownFactory {
   readonly usesState?: boolean;
   readonly mayExecute?: boolean;
@@ -27,8 +27,8 @@ export interface KnownFactory {
 const thread = new StateBackend();
 
 /**
- * The backend to use in one task: an instance, what a factory makes for it, or an instance of a class.
- * Absent means the state of the thread.
+ * The backend of one task: an instance, the result of a factory, or an instance of a class. Absent means the state of
+ * the thread.
  */
 export function resolveBackend(
   backend: BackendSource | null | undefined,
@@ -57,7 +57,7 @@ export function bindBackend(backend: BackendProtocol, runtime: BackendRuntime): 
   return typeof bind === "function" ? then(bind.call(backend, runtime), withOurResults) : backend;
 }
 
-/** Whether it keeps files in the state of the thread, or might: what a factory makes is not known. */
+/** Whether it keeps files in the state of the thread, or might: the result of a factory is not known. */
 export function mayUseState(source: BackendSource): boolean {
   if (typeof source === "function")
     return (
@@ -78,7 +78,7 @@ export function mayExecute(source: BackendSource): boolean {
   return might ?? typeof execute === "function";
 }
 
-/** Whether what it can do shows in a run only: it is made there, or part of it is. */
+/** Whether its abilities are known only in a run, because it or a part of it is made there. */
 export function isMadeForRun(source: BackendSource): boolean {
   if (typeof source === "function") return true;
   return mayExecute(source) && typeof (source as { execute?: unknown }).execute !== "function";
@@ -89,7 +89,7 @@ export function isBackendClass(source: AnyBackendFactory | BackendClass): source
   return typeof (prototype?.ls ?? prototype?.lsInfo) === "function" && typeof prototype?.read === "function";
 }
 
-/** Does not wait for what is there already. */
+/** Does not wait for a value that is there already. */
 function then<Value, Result>(
   value: Awaitable<Value>,
   next: (value: Value) => Awaitable<Result>,

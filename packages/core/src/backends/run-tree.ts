@@ -21,7 +21,7 @@ export interface RunTree {
   readonly ledger?: unknown;
   /** Observer of the runs of the tree; only the loop knows its form: `loop/task/observed.ts`. */
   readonly observer?: unknown;
-  /** The agent is a fork of the one that started it. */
+  /** The agent is a fork of its caller. */
   readonly isFork?: boolean;
 }
 
@@ -42,9 +42,9 @@ export function withTree<Config extends Configured>(config: Config, change: Part
 }
 
 /**
- * The config of a run that begins inside another: what held for the runs inside holds for it, and for those inside
- * it what its agent adds. Outside any run, and with nothing to add, the config as it is. To be called once with what
- * the agent adds; without it, any number of times.
+ * The config of a run inside another: the limits for inner runs apply to it, and its agent adds its own for the runs
+ * inside it. Outside of runs, and with nothing to add, the config is unchanged. Call it once with the agent's own
+ * limits; without them, any number of times.
  */
 export function enterTree<Config extends Configured | undefined>(config: Config, own?: Ceiling): Config {
   const around = config?.configurable?.[TREE] ?? ambientConfigurable()?.[TREE];

@@ -2,7 +2,7 @@ import { DeepwrightError, type ErrorCode, type SandboxErrorCode } from "../error
 
 const MARK: unique symbol = Symbol.for("deepwright.sandbox-error") as never;
 
-/** A sandbox could not do what was asked. Code and message may be shown to the model. */
+/** A sandbox could not do the operation. Code and message may be shown to the model. */
 export class SandboxError extends DeepwrightError {
   declare readonly code: SandboxErrorCode | (string & {});
   readonly [MARK] = true;

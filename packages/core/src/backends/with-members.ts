@@ -1,10 +1,10 @@
-/** A backend with some members replaced; the backend itself stays as it is. */
+/** A backend with some members replaced; the backend itself does not change. */
 
 type Method = (...given: unknown[]) => unknown;
 
 /**
- * `own` members come first, all others from the backend, whose methods keep it as `this`. `wrap` makes the method that
- * is called instead of one of the backend.
+ * `own` members come first, all others from the backend, whose methods keep it as `this`. `wrap` makes the replacement
+ * for a method of the backend.
  */
 export function withMembers<Backend extends object, Own extends object>(
   backend: Backend,

@@ -1,4 +1,4 @@
-/** From the option `permissions` of an agent or subagent to what enforces it. */
+/** Turns the option `permissions` of an agent or subagent into the objects that enforce it. */
 import type { BackendSource } from "../backends/resolve.ts";
 import { type PermissionGate, permissionGate } from "./gate.ts";
 import { checkPermissions, type Rules } from "./rules.ts";
@@ -11,7 +11,7 @@ export function permissionsOption({ permissions }: { readonly permissions?: unkn
   return rules;
 }
 
-/** Gates that ask a person where a rule says so. `backend` as it was given to the agent. */
+/** Gates that ask a person if a rule demands it. `backend` is the agent's option. */
 export function gatesFor(backend: unknown, rules: Rules): readonly PermissionGate[] {
   const gate = permissionGate((backend ?? undefined) as BackendSource | undefined, rules);
   return gate === undefined ? [] : [gate];

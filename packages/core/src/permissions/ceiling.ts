@@ -1,12 +1,12 @@
-/** Permissions that no run inside an agent's runs may exceed, whatever its own permissions say. */
+/** Permissions that no run inside an agent's runs may exceed, even if its own permissions allow more. */
 import type { Ceiling } from "../backends/run-tree.ts";
 import { ConfigurationError } from "../errors.ts";
 import { GuardedBackend } from "./guard.ts";
 import { checkPermissions, type PermissionList, type Rules } from "./rules.ts";
 
 /**
- * Undefined without rules. Commands would go around them: a backend under a ceiling has no `execute`, unless it says
- * that it enforces permissions. Nobody can be asked there, so rules of mode `interrupt` are refused.
+ * Undefined without rules. Commands would go around them: a backend under a ceiling has no `execute`, unless it
+ * enforces permissions itself. No person can be asked there, so rules of mode `interrupt` are refused.
  */
 export function ceilingOf(permissions: PermissionList | Rules | null | undefined): Ceiling | undefined {
   const rules = checkPermissions(permissions, "permissionCeiling");

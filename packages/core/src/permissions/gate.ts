@@ -34,7 +34,7 @@ export interface PermissionGate {
   places(call: ToolCall, scene: Scene): Promise<readonly string[]>;
 }
 
-/** Undefined where no rule asks. `source` is the backend as it was given, without its guard. */
+/** Undefined if no rule asks. `source` is the backend without its guard. */
 export function permissionGate(source: BackendSource | undefined, rules: Rules): PermissionGate | undefined {
   const asking = new Set(
     rules.filter(({ mode }) => mode === "interrupt").flatMap(({ operations }) => [...operations]),

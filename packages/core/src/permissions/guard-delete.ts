@@ -17,14 +17,14 @@ export async function deletionMode(
   if (isDenied(own) || !judge.refuses("write")) return own;
   const view = await judge.below("write", path, options);
   if (!view.mayRefuse()) return own;
-  // Another guard below must not hide what this one has to see.
+  // A guard further in must not hide entries from this one.
   const whole = asHarness(options);
   let mode: PermissionMode = own;
   const pending = [path];
   for (let directory = pending.pop(); directory !== undefined; directory = pending.pop()) {
     options?.signal?.throwIfAborted();
     const listing = await inner.ls(directory, whole);
-    // Nothing below a file; what cannot be looked into may hold anything.
+    // A file has nothing below it; a path that cannot be listed may hold anything.
     if (listing.error !== undefined && isNoDirectory(errorCode(listing))) continue;
     if (listing.error !== undefined) return "deny";
     const hidden = (listing.skipped ?? []).map((file) => ({ path: file.path, is_dir: false }));

@@ -1,4 +1,4 @@
-/** Listing and searching under rules: what may not be read is not there, and what needs approval is reported. */
+/** Listing and searching under rules: unreadable entries are left out, and entries that need approval are reported. */
 import type {
   BackendProtocol,
   FileError,
@@ -52,7 +52,7 @@ class Opened {
   }
 }
 
-/** A directory that may not be read but leads to what may be is shown as far as it leads there. */
+/** A directory that may not be read is shown if it leads to one that may. */
 function refusalBy(view: DirectoryJudge, path: string): FileError | undefined {
   const { mode } = view;
   return mode === "deny" && view.leadsOn(path) ? undefined : refusalOf(mode, "read", path);

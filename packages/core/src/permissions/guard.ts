@@ -43,8 +43,8 @@ import { Judge, refusalOf } from "./judge.ts";
 import { checkPermissions, type FilesystemOperation, type PermissionList, type Rules } from "./rules.ts";
 
 /**
- * The same source under rules: an instance, or what a factory or class makes. Without rules the source itself.
- * Throws PERMISSIONS_WITH_EXECUTE for one that runs commands, if those would go around the rules.
+ * The same source under rules: an instance, or the result of a factory or class. Without rules the source itself.
+ * Throws PERMISSIONS_WITH_EXECUTE for a backend whose commands would go around the rules.
  */
 export function guardBackend(
   source: BackendSource,
@@ -226,7 +226,7 @@ export class GuardedBackend extends ForwardingBackend implements OfThread, WithC
     return (await check?.at(real, canonical.path)) ?? real;
   }
 
-  /** The loader of skills asks, as the harness; others get what the protocol gives them. */
+  /** Called by the loader of skills, as the harness; other callers use the methods of the protocol. */
   async #childFiles(path: string, request: ChildFilesRequest) {
     const quick = (this.#inner as WithChildFiles)[CHILD_FILES];
     if (quick === undefined) return unavailable(path);
@@ -278,7 +278,7 @@ export class GuardedBackend extends ForwardingBackend implements OfThread, WithC
     return act({ inner: this.#inner, judge: this.#judge, path: canonical.path, options });
   }
 
-  /** As the inner backend reads it: what is judged is what is used. */
+  /** The path in the inner backend's spelling, so that check and use see the same path. */
   #canonical(path: string): CanonicalPath {
     return canonicalPath(path, { base: this.workingDirectory });
   }

@@ -36,7 +36,7 @@ export function refusalOf(
   return { error: `Error: a person has to approve ${what}`, code: "APPROVAL_REQUIRED" };
 }
 
-/** A person agreed to what they were shown: where a link has been turned elsewhere since, that is not it. */
+/** An approval covers the paths that the person saw: a link with another target since then is not covered. */
 function approvedIn(
   places: ReturnType<typeof approvedPaths>,
   fold: (path: string) => string,
@@ -91,7 +91,7 @@ export class Judge {
     return refusalOf(await this.mode(operation, path, options), operation, path);
   }
 
-  /** The same options with what the rules say, for a backend that finds out only when it opens a path where it leads. */
+  /** The options with a check of the rules, for a backend that learns the target of a path only when it opens it. */
   async whenOpened<Options extends OperationOptions>(
     operation: FilesystemOperation,
     options: Options | undefined,
@@ -103,14 +103,14 @@ export class Judge {
     return withOpenCheck(options, { at: refusal, found: (path) => refusal(path, path) });
   }
 
-  /** A canonical path, and where links lead it if that is elsewhere, whatever a guard below says. */
+  /** A canonical path, and its target if links lead elsewhere, without the answers of an inner guard. */
   async names(path: string, options?: OperationOptions): Promise<readonly string[]> {
     if (!this.#backend.realPath) return [path];
     const real = await followedPath(this.#backend, path, asHarness(options));
     return real === path ? [path] : [path, real];
   }
 
-  /** A view of what lies below a directory that was looked up once. */
+  /** A view of everything below a directory that was looked up once. */
   async below(
     operation: FilesystemOperation,
     directory: string,
@@ -181,7 +181,7 @@ export class DirectoryJudge {
     this.#fold = fold;
   }
 
-  /** The same rules about another directory, or about the same one that leads elsewhere now. */
+  /** The same rules for another directory, or for the same one with a new target. */
   at(name: string, real: string): DirectoryJudge {
     return new DirectoryJudge(this.#rules, this.#operation, [name, real], this.#modeOf, this.#fold);
   }
@@ -194,7 +194,7 @@ export class DirectoryJudge {
     return worst(this.#names(path).map(this.#modeOf));
   }
 
-  /** Whether it is allowed, or a directory on the way to what may be. */
+  /** Whether the path is allowed, or a directory on the way to an allowed one. */
   shows(path: string, isDirectory: boolean): boolean {
     if (this.modeOf(path) === "allow") return true;
     return isDirectory && this.leadsOn(path);
@@ -229,7 +229,7 @@ function withPatterns(rule: Rule, patterns: readonly PathPattern[]): Rule {
   return { ...rule, patterns };
 }
 
-/** One spelling for all that such a disk takes for the same: small letters alone leave the long s and others out. */
+/** One spelling for all names that such a disk treats as equal. Lower case alone misses the long s and others. */
 function caseless(text: string): string {
   return text.toLowerCase().toUpperCase().normalize("NFC");
 }

@@ -1,4 +1,6 @@
-/** Path patterns of permission rules. Stricter than a search: what would silently match nothing is an error. */
+/**
+ * Path patterns of permission rules. Stricter than a search: a pattern that would silently match nothing is an error.
+ */
 import { canonicalPath, isWithin, parentPath } from "../paths.ts";
 import { expandBraces } from "../text/glob/glob-braces.ts";
 import { compileGlob } from "../text/glob/glob-match.ts";
@@ -14,7 +16,7 @@ export interface PathPattern {
   matches(path: string): boolean;
   /** Whether it can match something that lies below `directory`. */
   mayMatchBelow(directory: string): boolean;
-  /** Whether it matches everything below `directory`, whatever its name. */
+  /** Whether it matches everything below `directory`, with any name. */
   coversBelow(directory: string): boolean;
 }
 
@@ -24,7 +26,7 @@ const WILD = /[*?[\\]/;
 const CONTROL = /\p{Cc}/u;
 const EXTENDED = /[@!+*?]\(/;
 
-/** The alternatives that `{a,b}` stands for, or what is wrong. */
+/** The alternatives of `{a,b}`, or the mistake. */
 export function pathPatterns(given: unknown): readonly PathPattern[] | PatternProblem {
   if (typeof given !== "string") return { problem: "is not text" };
   if (!given.startsWith("/")) return { problem: "must begin with '/'" };

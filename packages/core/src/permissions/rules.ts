@@ -21,7 +21,7 @@ export interface FilesystemPermission {
   readonly mode?: PermissionMode | null;
 }
 
-/** A rule in a plain constant, whose type TypeScript widens; what it says is checked when the agent is built. */
+/** A rule in a plain constant, whose type TypeScript widens; its values are checked when the agent is built. */
 interface WidenedPermission {
   readonly operations: readonly string[];
   readonly paths: readonly string[];
@@ -43,7 +43,7 @@ export type Rules = readonly Rule[];
 
 export interface PermissionExplanation {
   readonly mode: PermissionMode;
-  /** The rule that decides, as it was given, and its place in the list; absent: none fits. */
+  /** The deciding rule in its original form, with its index in the list; absent: none matches. */
   readonly rule?: FilesystemPermission;
   readonly index?: number;
   readonly reason: string;
@@ -55,7 +55,7 @@ const KEYS: ReadonlySet<string> = new Set(["operations", "paths", "mode"]);
 
 const checked = new WeakSet<object>();
 
-/** Throws INVALID_PERMISSION for a rule that cannot mean what it says. Checked rules come back as they are. */
+/** Throws INVALID_PERMISSION for a contradictory rule. Checked rules are returned unchanged. */
 export function checkPermissions(given: unknown, option = "permissions"): Rules {
   if (given === undefined || given === null) return [];
   if (typeof given === "object" && checked.has(given)) return given as Rules;

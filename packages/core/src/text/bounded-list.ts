@@ -12,7 +12,7 @@ export function boundedList(entries: readonly string[], maxCharacters?: number):
   return boundedLines(entries, (entry) => entry, maxCharacters);
 }
 
-/** The same for items whose entries are made only as far as they fit. */
+/** The same for items, with entries made only as far as they fit. */
 export function boundedLines<Item>(
   items: readonly Item[],
   entryOf: (item: Item) => string,

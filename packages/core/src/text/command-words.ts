@@ -1,8 +1,8 @@
 /**
  * The words of a shell command, as far as they can be read without a shell.
  *
- * This is no parser of a shell: it finds words that may be names of files. It says when there is more in the
- * text than words, such as wildcards and variables.
+ * This is not a parser: it finds words that may be names of files. It reports when the text has more than words, such
+ * as wildcards and variables.
  */
 
 export interface CommandWords {

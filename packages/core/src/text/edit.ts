@@ -1,8 +1,8 @@
 /**
- * Replacing literal text in a file.
+ * Replaces literal text in a file.
  *
- * What a reader was shown has `\n` line ends whatever the file has, so matching ignores the kind of line
- * end; what is put in gets the kind of its surroundings, and every other byte stays as it was.
+ * Readers see `\n` line ends for every file, so matching ignores the kind of line end. New text gets the line ends of
+ * its surroundings, and every other byte stays.
  */
 import { textFinder } from "./linear-search.ts";
 import { afterLineEnd, countLines, lineEndIndex, normalizeLineEnds } from "./lines.ts";
@@ -52,7 +52,7 @@ function occurrencesOf(needle: string, text: string): number[] {
   return found;
 }
 
-/** Cuts the matches, given by their place in the normalised text, out of the text as it is. */
+/** Replaces the matches in the original text. Their positions are those in the normalised text. */
 function splice(text: string, found: readonly number[], length: number, replacement: string): string {
   const toRaw = rawPositions(text);
   const parts: string[] = [];
@@ -80,7 +80,7 @@ function rawPositions(text: string): (position: number) => number {
   };
 }
 
-/** A replacement that spells `\r` itself is taken as it is. */
+/** A replacement that contains `\r` itself is used unchanged. */
 function withLocalLineEnds(text: string, start: number, end: number, replacement: string): string {
   if (!replacement.includes("\n") || replacement.includes("\r")) return replacement;
   const lineEnd = lineEndNear(text, start, end);

@@ -1,8 +1,8 @@
 /**
- * Finding literal text in text, the same on every backend.
+ * Finds literal text in text, the same on every backend.
  *
- * A match is a line that holds the pattern, or in which it begins; its text has no line end, and line ends
- * are those of `lines.ts`. Text that is really something else, with a zero in its first 8 KiB, is not searched.
+ * A match is a line that contains the pattern, or in which it begins; its text has no line end, and line ends are those
+ * of `lines.ts`. Binary data, with a zero in its first 8 KiB, is not searched.
  */
 import type { TextFinder } from "./linear-search.ts";
 import { afterLineEnd, feedIndex, lineEndIndex } from "./lines.ts";
@@ -14,10 +14,10 @@ export interface FoundLine {
   readonly text: string;
 }
 
-/** Characters. What is longer is no text to look for. */
+/** Most characters of a pattern. */
 export const MAX_PATTERN_LENGTH = 10_000;
 
-/** Bytes at the start of a file in which a zero says that it is not text. */
+/** A zero in so many bytes at the start of a file means that it is not text. */
 export const BINARY_HEAD = 8192;
 
 export function invalidPattern(
@@ -35,8 +35,8 @@ export function matchLimit(maxCount: number | null | undefined): number {
 }
 
 /**
- * Adds each line that holds what `find` finds; false as soon as one more than `limit` would be in `matches`.
- * `first` is the index of the first occurrence.
+ * Adds each line that `find` matches; false as soon as `matches` would have more than `limit`. `first` is the index of
+ * the first occurrence.
  */
 export function findLines(
   matches: FoundLine[],

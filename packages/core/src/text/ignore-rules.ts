@@ -145,7 +145,7 @@ function trimSpaces(line: string): string {
   return line.slice(0, backslashes % 2 === 1 ? end + 1 : end);
 }
 
-/** The rules that hold in one directory: those of its own file and of the files above. */
+/** The rules in one directory: from its own file and from the files above. */
 export class IgnoreScope {
   /** Where nothing but `.git` is ignored. */
   static readonly none = new IgnoreScope("", undefined, undefined);
@@ -159,7 +159,7 @@ export class IgnoreScope {
     this.#outer = outer;
   }
 
-  /** The scope inside `directory`, which ends with a slash and whose file says `rules`. */
+  /** The scope inside `directory`, which ends with a slash; `rules` are from its file. */
   inside(directory: string, rules: IgnoreRules): IgnoreScope {
     return new IgnoreScope(directory, rules, this);
   }

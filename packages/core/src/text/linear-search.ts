@@ -1,8 +1,8 @@
 /**
- * Looking for a sequence in time proportional to what is searched, whatever both contain.
+ * Searches for a sequence in linear time for every input.
  *
- * The searches of the platform are faster, but `a…aba…a` in `aaa…` makes them compare half the pattern at
- * every place: text made for that holds up everybody on the event loop.
+ * The searches of the platform are faster, but `a…aba…a` in `aaa…` makes them compare half the pattern at every
+ * position: such a text would block the event loop.
  */
 
 /** Patterns up to this length are looked for by the platform: its worst case is bearable. */
@@ -74,7 +74,7 @@ export function rarestIndex(pattern: string | Uint8Array): number {
 /** Comparisons a code may cost before a search takes over that always needs about two. */
 export const STEPS_A_CODE = 4;
 
-/** How far a window may move whose last code ends in a byte. */
+/** How far a window with this last byte may move. */
 export function skipsOf(pattern: Uint8Array | Uint16Array): Int32Array {
   const last = pattern.length - 1;
   const skips = new Int32Array(256).fill(pattern.length);

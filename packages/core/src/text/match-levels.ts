@@ -4,7 +4,7 @@ import type { NameMatcher } from "./glob/glob-name.ts";
 /** A directory level: a name to match, or any number of them. */
 export type Level = NameMatcher | "**";
 
-/** On a mismatch only the last `**` takes one more name: what earlier ones took can stay as it is. */
+/** On a mismatch only the last `**` takes one more name: earlier ones never need to change. */
 export function matchLevels(levels: readonly Level[], names: readonly string[]): boolean {
   let level = 0;
   let name = 0;

@@ -13,7 +13,7 @@ export interface Media {
   readonly isWhole: boolean;
 }
 
-/** Undefined when the bytes, whatever the file is called, are none of these. */
+/** Undefined when the bytes are none of these, with any file name. */
 export function mediaOf(path: string, bytes: Uint8Array): Media | undefined {
   if (bytes.length === 0) return undefined;
   const mimeType = mimeTypeOfBytes(path, bytes, false);
@@ -45,7 +45,7 @@ function riffSize(bytes: Uint8Array): number {
 
 const bytesOfBlocks = new WeakMap<object, Uint8Array>();
 
-/** `fields` with `data`, the bytes in base64: made when somebody asks for it, for those who know no bytes. */
+/** `fields` with `data`, the bytes in base64. The text is made when a reader without support for bytes needs it. */
 export function blockOfBytes<Fields extends object>(
   fields: Fields,
   bytes: Uint8Array,

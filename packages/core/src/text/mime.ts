@@ -129,7 +129,7 @@ const WRAPPED: Readonly<Record<string, RegExp>> = {
 
 const SIGNED = new Set(SIGNATURES.map(([mimeType]) => mimeType));
 
-/** Undefined for a name that says nothing. */
+/** Undefined for a name without a known type. */
 export function mimeTypeOfName(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf("/") + 1);
   const dot = name.lastIndexOf(".");
@@ -138,7 +138,7 @@ export function mimeTypeOfName(path: string): string | undefined {
 }
 
 const known = new Map<string, boolean>();
-/** Types come from data: what is remembered must not grow with them. */
+/** Types come from data, so the cache must not grow with them. */
 const MOST_KNOWN = 500;
 
 /** Absent means text: older file data has no type and is always text. */
@@ -151,15 +151,15 @@ export function isTextType(mimeType: string | undefined): boolean {
   return isText;
 }
 
-/** The type of text written under `path`: what it is called cannot make text into an image. */
+/** The type of text written under `path`: the name cannot make text into an image. */
 export function mimeTypeOfText(path: string): string {
   const named = mimeTypeOfName(path);
   return named !== undefined && isTextType(named) ? named : PLAIN_TEXT;
 }
 
 /**
- * The type of bytes stored under `path`; `text` says what `decodeText` found. A name counts only where
- * the bytes do not speak against it.
+ * The type of bytes stored under `path`; `text`: `decodeText` found text. The name counts only if the bytes do not
+ * contradict it.
  */
 export function mimeTypeOfBytes(path: string, bytes: Uint8Array, text: boolean): string {
   if (text) return mimeTypeOfText(path);

@@ -1,15 +1,15 @@
 /**
- * Lines as `cat -n` shows them: a right-aligned number, the bar `│`, then the line exactly as it is.
+ * Lines in the form of `cat -n`: a right-aligned number, the bar `│`, then the exact line.
  *
- * The bar is not a tab and nothing stands between it and the text, so the gutter cannot be taken for
- * indentation. Rows that begin with `…` instead of a number are remarks, not text of the file.
+ * The bar is not a tab and nothing is between it and the text, so the gutter cannot be taken for indentation. Rows that
+ * begin with `…` instead of a number are remarks, not text of the file.
  */
 import { afterLineEnd, longLineEndIndex } from "./lines.ts";
 
 export const GUTTER = "│";
 /** Characters of one line shown at once. */
 export const MAX_LINE_CHARACTERS = 2000;
-/** The same where somebody goes on in a line: the rest of it is what they want. */
+/** The limit for a reader that continues inside a line: the rest of the line is the point of the call. */
 export const MAX_REST_CHARACTERS = 20_000;
 /** Width of a number, the bar and a remark, at most. */
 const ROW_EXTRA = 120;

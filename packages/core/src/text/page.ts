@@ -1,4 +1,4 @@
-/** A page of a text by lines: touches only what it shows, plus what it must skip or count. */
+/** A page of a text by lines. It reads only the shown, skipped and counted lines. */
 import { afterLineEnd, countLines, lineEndIndex } from "./lines.ts";
 
 export const DEFAULT_PAGE_LINES = 2000;
@@ -7,8 +7,8 @@ const COUNTED_SIZE = 1_000_000;
 
 export interface Page {
   /**
-   * The lines as they are in the file, line ends included; that of the last line only where it is the
-   * end of the file, so that a whole file comes back unchanged.
+   * The exact lines of the file with their line ends. The last line has its end only at the end of the file, so that a
+   * whole file is unchanged.
    */
   readonly content: string;
   /** 1-based; absent for an empty file. */
@@ -27,8 +27,8 @@ export interface PageError {
 }
 
 /**
- * Makes whole, usable numbers of what a model sent: an offset that is not a positive number is 0, a limit
- * that is not at least 1 is the default. An infinite limit means to the end.
+ * Makes whole, usable numbers from a model's arguments: an offset that is not a positive number is 0, a limit below 1
+ * is the default. An infinite limit means to the end.
  */
 export function normalizeReadPagination(
   offset?: number | null,

@@ -8,7 +8,7 @@ export interface PictureSize {
   readonly height: number;
 }
 
-/** Undefined where the format is another one, or its head is not what it should be. */
+/** Undefined for another format, or a broken head. */
 export function pictureSize(bytes: Uint8Array, mimeType: string): PictureSize | undefined {
   const reader = ownValue(READERS, mimeType);
   if (reader === undefined || bytes.length < 30) return undefined;
@@ -16,7 +16,7 @@ export function pictureSize(bytes: Uint8Array, mimeType: string): PictureSize | 
   return size !== undefined && size.width > 0 && size.height > 0 ? size : undefined;
 }
 
-/** Whether a GIF repeats, which only one that moves does. */
+/** Whether a GIF repeats; only moving ones do. */
 export function isMovingPicture(bytes: Uint8Array, mimeType: string): boolean {
   if (mimeType !== "image/gif") return false;
   const head = String.fromCharCode(...bytes.subarray(0, 2048));
@@ -30,7 +30,7 @@ const READERS: Readonly<Record<string, (view: DataView) => PictureSize | undefin
   "image/webp": webpSize,
 };
 
-/** Segments are walked up to the one that begins a frame. */
+/** Walks segments up to the first frame. */
 function jpegSize(view: DataView): PictureSize | undefined {
   let position = 2;
   while (position + 9 <= view.byteLength) {

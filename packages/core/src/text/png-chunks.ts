@@ -1,4 +1,4 @@
-/** Whether a PNG is whole: every part of it that a reader needs has the checksum that it says it has. */
+/** Whether a PNG is complete: every part that a reader needs has the right checksum. */
 
 const SIGNATURE_BYTES = 8;
 /** Length and name before the content of a chunk, checksum behind it. */

@@ -1,8 +1,8 @@
 /**
- * The beginning and the end of a long text, in few characters.
+ * The start and the end of a long text, in few characters.
  *
- * Of the text as a whole only line feeds are looked for. What is returned holds no part of the text itself: a
- * slice would keep all of it in memory.
+ * The whole text is only searched for line feeds. The result contains no slice of the text, because a slice would keep
+ * all of it in memory.
  */
 import { feedIndex } from "./lines.ts";
 
@@ -29,12 +29,12 @@ export function previewText(text: string, maxCharacters: number): string {
 
 interface Part {
   readonly rows: readonly string[];
-  /** Where the rows begin and end in the text. What is left out of rows lies between. */
+  /** Start and end of the rows in the text. The part between is left out. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Short lines leave their room to those after them. */
+/** Short lines leave their room to later ones. */
 function headOf(text: string, room: number): Part {
   const lines = firstLines(text, HEAD_LINES);
   const rows: string[] = [];

@@ -1,4 +1,4 @@
-/** Finds lines that differ from given ones in white space only. Its time grows with the lengths alone. */
+/** Finds lines that differ from given ones in white space only. Its time is linear. */
 import { textFinder } from "./linear-search.ts";
 
 /** Longer texts are not quoted: the model reads the file instead. */
@@ -8,8 +8,8 @@ const LONGEST_QUOTE = 2_000;
 const LONGEST_TEXT = 500_000;
 
 /**
- * The only lines of `text` that equal those of `wanted` when indentation, runs of blanks and blanks at line ends do not count. Undefined
- * when there are none or several, or when they are too long to quote. Both texts have `\n` line ends.
+ * The only lines of `text` that equal those of `wanted` when indentation, runs of blanks and blanks at line ends do not
+ * count. Undefined for no match, several matches, or lines too long to quote. Both texts have `\n` line ends.
  */
 export function linesLike(text: string, wanted: string): string | undefined {
   if (wanted.length > LONGEST_QUOTE || text.length > LONGEST_TEXT) return undefined;

@@ -1,8 +1,14 @@
-/** Text of a server on its way to a model or a person: what cannot be seen, or changes how the rest is seen, is spelled out. */
+/**
+ * Text of a server for a model or a person, with invisible characters, and those that change how others look, spelled
+ * out.
+ */
 
-/** Controls but tab and newline, what has no width or sets the direction, Unicode's own line ends, lone surrogates, tags. */
+/**
+ * Controls but tab and newline, characters without width or with a direction, Unicode's own line ends, lone surrogates,
+ * tags.
+ */
 const HIDDEN = /(?![\n\t])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\p{Default_Ignorable_Code_Point}]/gu;
-/** Joins the parts of one emoji, and says how it is drawn. */
+/** Joins the parts of one emoji, and selects its form. */
 const HARMLESS = new Set(["\u200d", "\ufe0f"]);
 
 export function visibleText(text: string): string {

@@ -7,8 +7,8 @@ const MEDIA = /^(?:image|audio|video)\/|^application\/(?:pdf$|.*powerpoint$|.*pr
 const BASE64 = /^(?:[A-Za-z0-9+/]+\r?\n)*[A-Za-z0-9+/]+={0,2}\s*$/;
 
 /**
- * The bytes that `content` stands for: base64, and the name of the file says that it is a picture, sound, film, PDF or
- * slides. Undefined where it is to be written as text.
+ * The bytes of `content` if it is base64 and the name of the file is that of a picture, sound, film, PDF or slides.
+ * Undefined: it is written as text.
  */
 export function writtenBytes(path: string, content: string): Uint8Array | undefined {
   const named = mimeTypeOfName(path);

@@ -1,4 +1,4 @@
-/** How much a reader of checkpoints wants to hold in memory. */
+/** The limit on the memory that one reader of checkpoints uses. */
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DeepwrightError } from "deepwright/errors";
 import { tooLarge } from "../../storage/too-large.ts";

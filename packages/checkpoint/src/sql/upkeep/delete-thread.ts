@@ -5,7 +5,7 @@ import { lockThread } from "../threads.ts";
 import type { Work } from "../work.ts";
 import { beginSweep, giveUp } from "./sweep.ts";
 
-/** A thread that is not there is deleted already. One that is damaged can be deleted. */
+/** A missing thread counts as deleted. A damaged thread can be deleted. */
 export async function deleteThread(work: Work, threadId: string, fence: number | undefined): Promise<void> {
   await beginSweep(work);
   const thread = await lockThread(work, threadId, "", numberOrZero);
@@ -32,8 +32,8 @@ function numberOrZero(row: SqlRow, column: string): number {
 }
 
 /**
- * A thread made later under the same name begins above this one's numbers, so what somebody still
- * remembers of this one, ids of objects or a claim, is not taken for the new one's.
+ * A later thread under the same name begins above this one's numbers, so that cached ids of objects or a claim are not
+ * taken for the new one's.
  */
 async function raiseSeed({ session }: Work, used: number): Promise<void> {
   await session.run("UPDATE dw_meta SET value = $1 WHERE name = 'seed' AND value < $1", [used]);

@@ -1,4 +1,4 @@
-/** Removing old checkpoints of one thread and what only they needed. */
+/** Removes old checkpoints of one thread and the objects that only they need. */
 
 import { type PrunableRow, type PruneRule, planPrune } from "../../storage/prune-plan.ts";
 import { decodeHead, decodeRefs } from "../../storage/refs.ts";
@@ -67,7 +67,7 @@ async function candidates({ session }: Work, thread: number): Promise<Candidate[
   }));
 }
 
-/** Old ones, and those of steps nobody can go back to any more. */
+/** Old before-images, and those of steps that no rewind can reach any more. */
 async function goingImages(
   { session }: Work,
   thread: number,
@@ -83,7 +83,7 @@ async function goingImages(
   return rows.filter(goes).map((row) => integerIn(row, "sequence"));
 }
 
-/** Objects of the thread that none of its rows leads to are given up. */
+/** Gives up objects of the thread that none of its rows leads to. */
 async function sweepThread(
   work: Work,
   thread: number,

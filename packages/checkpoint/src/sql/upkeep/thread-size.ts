@@ -5,7 +5,7 @@ import type { ThreadSize } from "../../storage/storage.ts";
 import { bytesIn, integerIn, optional } from "../columns.ts";
 import type { Work } from "../work.ts";
 
-/** Content that several threads use counts for the one that stored it first. */
+/** Content that several threads use counts for the thread that stored it first. */
 export async function threadSize({ session }: Work, threadId: string): Promise<ThreadSize> {
   const objects = await session.all(
     `SELECT o.id, o.head, octet_length(o.head) + COALESCE(octet_length(o.body), 0) AS bytes FROM dw_objects o

@@ -33,7 +33,7 @@ export function errorIn(result: {
     : undefined;
 }
 
-/** The code of a failure; of one without a code, what its words mean. */
+/** The code of a failure; without one, the code that its text implies. */
 export function errorCode({ error, code }: FileError): FileErrorCode {
   return code ?? codeOf(error);
 }

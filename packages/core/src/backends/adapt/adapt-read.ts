@@ -8,14 +8,14 @@ export type OlderPage =
   | FileError;
 
 const REMINDER = /^\s*(?:<[\w-]+>\s*)?System reminder: File exists but has empty contents/;
-/** One line that begins like this. A file of one such line looks like an error. */
+/** A single line with this start is an error. A file with only such a line looks like one too. */
 const ERROR = /^Error(?: reading file[^\n]*)?: [^\n]*\n?$/;
 /** `cat -n`, our bar, or an arrow; a line cut in pieces has them numbered `12.1`, `12.2`. */
 const ROW = /^ *(\d+)(\.\d+)?(?:\t|│|→)/;
 /** A remark of ours about a cut line. */
 const REMARK = "… ";
 
-/** `offset` is the one that was asked for. */
+/** `offset` is the requested one. */
 export function parseOlderRead(text: string, offset: number): OlderPage {
   if (REMINDER.test(text)) return { content: "", lines: 0 };
   if (ERROR.test(text)) return olderError(text.trimEnd());

@@ -1,4 +1,4 @@
-/** Backends of the older protocol, whose methods answer with bare lists and texts, in the shape of today. */
+/** Backends of the older protocol, whose methods return bare lists and texts, in the form of the present protocol. */
 import { parentPath } from "../../paths.ts";
 import { encodeBase64 } from "../../text/base64.ts";
 import { invalidPattern } from "../../text/find-lines.ts";
@@ -46,7 +46,7 @@ interface OlderChange {
 /** Each method may answer at once or later. */
 export interface BackendProtocolV1 {
   lsInfo(path: string): Awaitable<FileInfo[]>;
-  /** Plain or numbered text, or a text that says what went wrong. */
+  /** Plain or numbered text, or the text of an error. */
   read(path: string, offset?: number, limit?: number): Awaitable<string>;
   readRaw?(path: string): Awaitable<AnyFileData>;
   grepRaw(pattern: string, path?: string | null, glob?: string | null): Awaitable<GrepMatch[] | string>;
@@ -69,7 +69,7 @@ export type AnySandboxProtocol = SandboxBackendProtocolV1 | SandboxBackendProtoc
 
 const adapted = new WeakMap<object, BackendProtocol>();
 
-/** A backend of today's protocol comes back as it is; the same older one always gives the same adapter. */
+/** A backend of the present protocol is returned unchanged; the same older one always gives the same adapter. */
 export function currentProtocol(backend: AnyBackendProtocol): BackendProtocol {
   if (!isOlder(backend)) return backend as BackendProtocol;
   const known = adapted.get(backend);
@@ -151,7 +151,7 @@ class AdaptedBackend implements BackendProtocol {
     });
   }
 
-  /** The raw file says more than the text of a page: where its lines end, and how many there are. */
+  /** The raw file shows line ends and the number of lines, which the text of a page does not. */
   async read(path: string, offset?: number, limit?: number, options?: OperationOptions): Promise<ReadResult> {
     return atPath<ReadResult>(path, options, async (target) => {
       if (!this.#older.readRaw) return this.#readPage(target, normalizeReadPagination(offset, limit));
@@ -211,7 +211,7 @@ class AdaptedBackend implements BackendProtocol {
     );
   }
 
-  /** Changes of one file wait for each other: what is asked first must still hold when it is done. */
+  /** Changes of one file run one after the other, so that checks still hold when the change is made. */
   #inTurn<Result>(
     path: string,
     options: OperationOptions | undefined,
@@ -277,7 +277,7 @@ class AdaptedSandbox extends AdaptedBackend implements SandboxBackendProtocol {
     return this.#sandbox.id;
   }
 
-  /** An older sandbox gets no abort signal: its command may go on, but nobody waits for it. */
+  /** An older sandbox gets no abort signal: its command may continue, but the call returns. */
   async execute(command: string, options?: ExecuteOptions): Promise<ExecuteResponse> {
     const { signal } = options ?? {};
     signal?.throwIfAborted();

@@ -20,7 +20,7 @@ export function withOurResults(backend: BackendProtocol): BackendProtocol {
   return view;
 }
 
-/** An empty object stands for the backend, because a proxy cannot change what a frozen one answers. */
+/** The proxy target is an empty object, because a proxy cannot change answers of a frozen one. */
 function viewOf(backend: BackendProtocol): BackendProtocol {
   return new Proxy({} as BackendProtocol, {
     get: (_view, name) => {

@@ -1,8 +1,8 @@
 import type { GrepResult } from "../backend.ts";
 
 /**
- * Cuts a finished search down to `maxCount` matches and says so; for backends that do not count themselves.
- * Without a number, or with no more matches than that, the result comes back as it is.
+ * Cuts a finished search down to `maxCount` matches and notes that; for backends without a limit of their own. Without
+ * a number, or with no more matches than that, the same result is returned.
  */
 export function applyGrepMaxCount<Result extends GrepResult | LooseGrepResult>(params: {
   readonly result: Result;

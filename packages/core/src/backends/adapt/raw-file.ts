@@ -1,4 +1,4 @@
-/** `readRaw` of any backend: of one that has none, the file is downloaded or read page by page. */
+/** `readRaw` of any backend: without the method, the file is downloaded or read page by page. */
 import { decodeText, mimeTypeOfBytes, mimeTypeOfText } from "../../text/mime.ts";
 import type { BackendProtocol, FileData, MaybePromise, OperationOptions, ReadRawResult } from "../backend.ts";
 import { olderError } from "./adapt-errors.ts";

@@ -3,9 +3,8 @@ import { expandBraces } from "../../text/glob/glob-braces.ts";
 import { compileName } from "../../text/glob/glob-name.ts";
 
 /**
- * The pattern for the files in the directory `root` that the `names` lead to from where the pattern begins;
- * undefined when no file there can match. The pattern must be one that compiles. One that began with a slash
- * still does.
+ * The pattern for the files in the directory `root`, which `names` lead to from the start of the pattern. Undefined
+ * when no file there can match. The pattern must compile. A leading slash is kept.
  */
 export function globBelow(pattern: string, names: readonly string[], root: string): string | undefined {
   const rests = new Set<string>();
@@ -25,7 +24,7 @@ function levelsOf(pattern: string): string[] {
   return levels;
 }
 
-/** Every way the names can be taken up by the first levels, and what then remains. */
+/** Every way in which the first levels can match the names, with the remaining levels. */
 function restsOf(levels: readonly string[], names: readonly string[]): string[][] {
   let places = reached(levels, [0]);
   for (const name of names) {

@@ -13,7 +13,7 @@ export interface Mount {
   readonly backend: BackendProtocol;
 }
 
-/** The mounts, longest first, so that the first one that fits is the right one. */
+/** The mounts, longest first, so that the first match is the right one. */
 export function orderedRoutes<Source>(
   routes: Readonly<Record<string, Source>>,
 ): readonly (readonly [prefix: string, source: Source])[] {
@@ -29,7 +29,7 @@ export function orderedRoutes<Source>(
   return [...known].sort(([one], [other]) => other.length - one.length);
 }
 
-/** `mounts` end with the default, which takes what no other does. */
+/** `mounts` end with the default, which takes all other paths. */
 export function mountOf(mounts: readonly Mount[], path: string): Mount {
   return mounts.find(({ prefix }) => isWithin(path, prefix)) as Mount;
 }
@@ -68,7 +68,7 @@ const WITHOUT_PATHS: readonly (FileErrorCode | undefined)[] = [
   "INVALID_ARGUMENT",
 ];
 
-/** The same failure with the paths in its text spelled out: that of the operation, and those above it. */
+/** The same failure with full paths in its text: the path of the operation, and the directories above it. */
 export function outerError<Failure extends FileError>(mount: Mount, path: string, failure: Failure): Failure {
   if (mount.prefix === mount.root || WITHOUT_PATHS.includes(failure.code)) return failure;
   const spellings: string[] = [];

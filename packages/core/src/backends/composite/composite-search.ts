@@ -1,4 +1,4 @@
-/** Listing and searching across mounts: all at once, what is hidden left out, sorted as one. */
+/** Listing and searching across mounts: all in parallel, without hidden files, sorted as one. */
 import { isWithin } from "../../paths.ts";
 import { compileGlob } from "../../text/glob/glob-match.ts";
 import type {
@@ -136,7 +136,7 @@ async function grepPart(
   }
 }
 
-/** The part of the mount that `path` is in, then those below it. The first failure is the result of all. */
+/** Asks the mount that `path` is in, then the mounts below it. The first failure is the whole result. */
 async function askAll<Entry>(
   mounts: readonly Mount[],
   path: string,
@@ -165,7 +165,7 @@ async function answer<Entry>(
   return { part, result: { ...rest, skipped: outer } };
 }
 
-/** Where nothing can match the glob nobody is asked. */
+/** Asks no mount in which the glob cannot match. */
 function partsOf(mounts: readonly Mount[], path: string, glob: string | undefined): Part[] {
   const own = mountOf(mounts, path);
   const parts: Part[] = [];
@@ -187,7 +187,7 @@ function namesTo({ prefix }: Mount, base: string): string[] {
   return prefix.slice(base === "/" ? 1 : base.length + 1).split("/");
 }
 
-/** Whether what a backend holds there is not covered by another mount. */
+/** Whether no other mount covers this path of a backend. */
 function isVisible(mounts: readonly Mount[], mount: Mount, path: string): boolean {
   return mountOf(mounts, nameOf(path)) === mount;
 }

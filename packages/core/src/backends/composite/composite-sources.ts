@@ -15,7 +15,7 @@ export interface CompositeParts {
   readonly routes?: Readonly<Record<string, BackendSource>> | null;
 }
 
-/** Throws a ConfigurationError for what is not a backend. */
+/** Throws a ConfigurationError for a value that is not a backend. */
 export function compositeParts(
   first: BackendSource | CompositeParts,
   second: CompositeParts["routes"],
@@ -37,7 +37,7 @@ export function compositeParts(
   return { default: given.default, routes };
 }
 
-/** A backend, and the instance it was bound from: what it is can be seen there only. */
+/** A backend with the instance it was bound from, which shows its abilities. */
 interface Made {
   readonly instance?: BackendProtocol;
   readonly bound: BackendProtocol;
@@ -99,7 +99,7 @@ function placed(routes: Routes, made: readonly Made[]): Mount[] {
   });
 }
 
-/** Throws the reason whatever is asked of it. */
+/** Throws the reason from every method. */
 function failing(reason: unknown): BackendProtocol {
   const fail = async (): Promise<never> => {
     throw reason;

@@ -17,18 +17,18 @@ import { type CompositeParts, compositeParts, instanceMounts, resolveMounts } fr
 const OPTIONAL = ["append", "delete", "uploadFiles", "downloadFiles", "realPath"] as const;
 
 /**
- * Routes are directories, with or without a slash at the end, matched by whole segments; the longest wins.
- * The mounted backend sees paths without the route, everybody else sees whole ones. Each backend is an
- * instance, a factory or a class; factories are asked once for each task.
+ * Routes are directories, with or without a slash at the end, matched by whole segments; the longest wins. The mounted
+ * backend sees paths without the route; all other code sees whole paths. Each backend is an instance, a factory or a
+ * class; factories are called once for each task.
  *
- * A mounted `StateBackend` keeps its files in the state without the route, unless another `StateBackend` is
- * in the same composite: then with it, so that they do not take each other's files.
+ * A mounted `StateBackend` keeps its files in the state without the route. If the same composite has another
+ * `StateBackend`, it keeps them with the route, so that the two do not mix.
  */
 export class CompositeBackend extends ForwardingBackend {
   static readonly [GIVES_OUR_RESULTS] = true;
   /** Id of the default backend if it can run commands, else `""`. */
   readonly id: string = "";
-  /** Present when the default is known to run commands; one that a factory makes is known in a task only. */
+  /** Present if the default is known to run commands. A factory's backend is known only in a task. */
   readonly execute?: MountedBackends["execute"];
   /** Working directory of the default backend, if known. */
   readonly workingDirectory?: string;
@@ -44,7 +44,7 @@ export class CompositeBackend extends ForwardingBackend {
   readonly usesState: boolean;
   readonly #default: BackendSource;
   readonly #routes: readonly (readonly [prefix: string, source: BackendSource])[];
-  /** Absent while there are factories: those need a run. */
+  /** Absent with factories, because those need a run. */
   readonly #instances: MountedBackends | undefined;
 
   constructor(parts: CompositeParts);
@@ -76,7 +76,7 @@ export class CompositeBackend extends ForwardingBackend {
     this.execute = async (command, options) => known.execute(command, options);
   }
 
-  /** By what it offers, so that it holds for a copy of this class from another module too. */
+  /** Checks the methods, so that a copy of this class from another module counts too. */
   static isInstance(backend: unknown): backend is CompositeBackend {
     return Array.isArray((backend as { routePrefixes?: unknown } | null | undefined)?.routePrefixes);
   }

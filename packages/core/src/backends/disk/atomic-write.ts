@@ -1,9 +1,9 @@
 /**
- * Files that appear or change as a whole: what is written lies complete beside its place before it gets its
- * name. Nothing is left behind where that fails.
+ * Files that appear or change as a whole: the content is complete in a file beside the target before it gets the name.
+ * A failure leaves nothing behind.
  *
- * A replaced file keeps its mode (but for set-id bits), and its owner and group where we may set them; a second name of the old
- * file (a hard link) keeps the old content. Access lists and extended attributes are not carried over.
+ * A replaced file keeps its mode (but for set-id bits), and its owner and group where we may set them; a second name of
+ * the old file (a hard link) keeps the old content. Access lists and extended attributes are not carried over.
  */
 import { randomBytes } from "node:crypto";
 import {

@@ -1,4 +1,4 @@
-/** Writing, appending to and editing a file on disk, each as one step for everyone who looks. */
+/** Writes, appends to and edits a file on disk. Other readers see each change as one step. */
 import { isAscii } from "node:buffer";
 import { type BigIntStats, closeSync, fstatSync } from "node:fs";
 import { showPath } from "../../paths.ts";
@@ -217,12 +217,12 @@ export async function noteLarge(request: ChangeRequest, { path }: Pick<LockedEnt
   await request.record?.({ path, before: undefined, after: undefined, isTooLarge: true });
 }
 
-/** The content, and what the file was when it was read. */
+/** The content, with the file's facts at the time of reading. */
 function readEntry(entry: LockedEntry, options?: ReadOptions) {
   return withEntry(entry, (descriptor, size) => readAll(descriptor, size, options));
 }
 
-/** As much as tells how `text` is to be written: the beginning and, if that is ASCII, what is not. */
+/** The bytes that decide how `text` is written: the head and, if it is ASCII, the first part that is not. */
 function readSample(entry: LockedEntry, text: string) {
   return withEntry(entry, async (descriptor, size) => {
     const limit = MAX_SAMPLE_BYTES;

@@ -1,6 +1,6 @@
 /**
- * Finds a file of one name, such as `SKILL.md`, in each subdirectory of a directory on disk, and reads its beginning.
- * Files that the caller knows by their stamp are not read again. `../child-files.ts` is the contract.
+ * Finds a file of one name, such as `SKILL.md`, in each subdirectory of a directory on disk, and reads its start. Files
+ * with a stamp that the caller knows are not read again. `../child-files.ts` is the contract.
  */
 import { closeSync, type Dirent, fstatSync, lstatSync, readSync, type Stats } from "node:fs";
 import type { FileError } from "../backend.ts";
@@ -51,7 +51,7 @@ export async function listChildFiles(
   }
 }
 
-/** Undefined: there is no such file. `unclear`: the caller has to look by itself, under `others`. */
+/** Undefined: there is no such file. `unclear`: the caller has to look itself, under `others`. */
 type Seen = SeenFile | "unclear" | undefined;
 
 /** Collects the files of one listing. */

@@ -1,4 +1,4 @@
-/** Deleting what lies at a path: a file, a link (never what it leads to), or a directory with all that is in it. */
+/** Deletes a path: a file, a link (never its target), or a directory with its whole content. */
 import { isUtf8 } from "node:buffer";
 import { closeSync, type Dirent, fstatSync, rmdirSync, unlinkSync } from "node:fs";
 import { showPath } from "../../paths.ts";
@@ -16,10 +16,9 @@ const MAX_IMAGES_BYTES = 4 * MAX_IMAGE_BYTES;
 const MAX_ROUNDS = 1000;
 
 /**
- * Nothing is deleted when `request.refuse` or the check objects to anything in it, or when another place is mounted in
- * it. Each file leaves its before-image;
- * links, empty directories, special files and what is too large leave none. Without `directories` only
- * what is none is deleted.
+ * Deletes nothing if `request.refuse` or the check objects to any part, or if another backend is mounted in it. Each
+ * file leaves its before-image; links, empty directories, special files and too large files leave none. Without
+ * `directories` directories are not deleted.
  */
 export function deleteAt(request: ChangeRequest, directories = true): Promise<DeleteResult> {
   const { path } = request;
@@ -46,7 +45,9 @@ class TreeDelete {
     this.#request = request;
   }
 
-  /** Whether all may go; keeps what files were. What vanishes meanwhile needs neither. */
+  /**
+   * Checks whether everything may be deleted, and records before-images. Entries that vanish meanwhile need neither.
+   */
   async survey(parent: OpenDirectory, name: EntryName, path: string): Promise<FileError | undefined> {
     const directory = this.#open(parent, name, path);
     try {
@@ -80,7 +81,7 @@ class TreeDelete {
     }
   }
 
-  /** A file whose name is not UTF-8 has no path to keep it under. */
+  /** A file whose name is not UTF-8 has no path, so it gets no before-image. */
   async #surveyEntry(
     directory: OpenDirectory,
     entry: Dirent<Buffer>,
@@ -107,7 +108,7 @@ class TreeDelete {
     }
   }
 
-  /** False when others kept filling the directory. What they put there is decided about too. */
+  /** False when other processes kept filling the directory. Their files are checked too. */
   async remove(parent: OpenDirectory, name: EntryName, path: string): Promise<boolean> {
     const directory = this.#open(parent, name, path);
     try {

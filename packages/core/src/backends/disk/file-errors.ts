@@ -22,8 +22,8 @@ export function systemCode(error: unknown): string | undefined {
 }
 
 /**
- * The result for a failed operation on `path`, a virtual path. Only that path is shown: the texts of the
- * system name places on the host. Throws what is no answer about the file: a bug, an abort, a broken disk.
+ * The result for a failed operation on `path`, a virtual path. Only that path is shown, because texts of the system
+ * name host paths. Rethrows errors that are not about the file: a bug, an abort, a broken disk.
  */
 export function asFileError(error: unknown, path: string): FileError {
   if (error instanceof FileFailure) return error.result;

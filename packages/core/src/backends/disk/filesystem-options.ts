@@ -11,7 +11,7 @@ import type { OpenStrategy } from "./root/open-directory.ts";
 export interface FilesystemBackendOptions {
   /** Default: the current directory. It is made by the first write where it does not exist. */
   readonly rootDir?: string | null;
-  /** `/` is `rootDir`. Otherwise paths are those of the host, and relative ones lie in `rootDir`. */
+  /** With true, `/` is `rootDir`. Otherwise paths are host paths, and relative ones start at `rootDir`. */
   readonly virtualMode?: boolean | null;
   /** Larger files are not searched. Default 10. */
   readonly maxFileSizeMb?: number | null;
@@ -21,7 +21,7 @@ export interface FilesystemBackendOptions {
   readonly maxWriteSizeMb?: number | null;
   /** Makes every path of the host reachable; not with `virtualMode`. */
   readonly allowOutsideRoot?: boolean | null;
-  /** Searches leave out what `.gitignore` names. Default true. */
+  /** Searches leave out files that `.gitignore` names. Default true. */
   readonly respectGitignore?: boolean | null;
   /** Seconds a search may take. Default 10. */
   readonly searchTimeout?: number | null;

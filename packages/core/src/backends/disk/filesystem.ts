@@ -1,9 +1,9 @@
 /**
  * Files on the disk of this machine, below one directory.
  *
- * Nothing outside `rootDir` is reached, by whatever spelling or link. Every change is one step for those who
- * look, and changes to one file wait for each other, also between processes. Paths are NFC; a file whose name
- * is stored in another form is found by it.
+ * Nothing outside `rootDir` can be reached, by any spelling or link. Other readers see every change as one step, and
+ * changes to one file run one after the other, also between processes. Paths are NFC; a file whose name is stored in
+ * another form is found by it.
  */
 
 import { AsyncLocalStorage } from "node:async_hooks";
@@ -65,11 +65,11 @@ const MEGABYTE = 1024 * 1024;
 /** The run a call belongs to, by the backend that was asked. */
 const running = new AsyncLocalStorage<{ readonly backend: object; readonly runtime: BackendRuntime }>();
 
-/** Where the harness keeps what it moved out of a conversation: not the user's files, so never put back. */
+/** Directories with content that the harness moved out of a conversation: not the user's files, so never put back. */
 const HARNESS_AREAS = ["/.deepwright", "/large_tool_results", "/conversation_history"];
 
 interface ChangingCall {
-  /** The path as it was given. */
+  /** The path from the caller. */
   readonly path: string;
   readonly byHarness: boolean;
 }
@@ -114,7 +114,7 @@ export class FilesystemBackend implements BackendProtocol {
     this.#root.close();
   }
 
-  /** The same backend, whose changes leave before-images with the thread of the run. */
+  /** The same backend; its changes leave before-images with the thread of the run. */
   withRuntime(runtime: BackendRuntime): this {
     const current = { backend: this, runtime };
     return withMembers(
@@ -324,7 +324,7 @@ export class FilesystemBackend implements BackendProtocol {
       ...this.#place(path, options, true),
       maxBytes: maxWriteSizeMb && maxWriteSizeMb * MEGABYTE,
       signal: options?.signal,
-      // What a person agreed to is the path they saw, not all that lies below it.
+      // An approval covers the path that the person saw, not everything below it.
       refuse: async (target) =>
         isApproved && target === path ? undefined : this.#refuse(target, { path, byHarness }),
       record:
@@ -356,14 +356,14 @@ export class FilesystemBackend implements BackendProtocol {
     return !byHarness && !this.#steers(this.#fromRoot(path)) && this.#controlLinks.leadTo(inside);
   }
 
-  /** As seen from `rootDir`; what is elsewhere keeps its path on the host. */
+  /** The path below `rootDir`; other paths stay host paths. */
   #fromRoot(path: string): string {
     if (!this.settings.allowOutsideRoot) return this.#root.pathInside(path);
     if (this.workingDirectory === "/" || !isWithin(path, this.workingDirectory)) return path;
     return path.slice(this.workingDirectory.length) || "/";
   }
 
-  /** Whether the root is there or below, by whatever name. */
+  /** Whether the path, by any name, is the root or above it. */
   #holdsRoot(path: string): boolean {
     if (isWithin(this.workingDirectory, path)) return true;
     const { allowOutsideRoot, rootDir } = this.settings;
@@ -378,7 +378,7 @@ export class FilesystemBackend implements BackendProtocol {
     return HARNESS_AREAS.some((area) => isWithin(inside, area));
   }
 
-  /** A change that is only noted has a place of its own, where nobody takes it for a file that was not there. */
+  /** A change that is only noted has a tree name of its own, so that it is not taken for a file that did not exist. */
   #undoEntry({ path, isTooLarge }: RecordedChange): { readonly place: string; readonly path: string } {
     const { allowOutsideRoot, rootDir } = this.settings;
     const elsewhere = allowOutsideRoot && !isWithin(path, this.workingDirectory);

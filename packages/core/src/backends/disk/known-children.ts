@@ -1,8 +1,8 @@
 /**
- * Entries found in the directories of a directory, so that looking again costs one `lstat` for each of them.
+ * Entries found in the directories of a directory, so that the next look costs one `lstat` for each of them.
  *
- * A directory whose own dates did not change has the entries it had. Their contents may have changed without that, so
- * each is looked at. It is looked at by path, since nothing is read: wherever a path leads, only a stamp is compared.
+ * A directory with unchanged dates has the same entries. Their contents may have changed all the same, so each is
+ * checked. The check is by path, because only stamps are compared and nothing is read.
  */
 import { lstatSync, type Stats } from "node:fs";
 import type { ChildFile, ChildFiles, ChildFilesRequest } from "../child-files.ts";
@@ -12,7 +12,7 @@ import { breathe } from "./time-slices.ts";
 
 const MOST_DIRECTORIES = 32;
 const MOST_CHILDREN = 10_000;
-/** Milliseconds. A directory changed twice in such a time may show the same dates both times. */
+/** Milliseconds. Two changes of a directory within this time may leave the same dates. */
 const UNSETTLED = 50;
 const BETWEEN_BREATHS = 64;
 const QUIET = { throwIfNoEntry: false } as const;
@@ -36,7 +36,7 @@ interface Known {
   readonly result: ChildFiles;
 }
 
-/** The stamp with what it is made of: comparing numbers is cheaper than writing them down. */
+/** The stamp with its parts: comparing numbers is cheaper than formatting them. */
 type Mark = Pick<Stats, "dev" | "ino" | "size" | "mtimeMs" | "ctimeMs"> & { readonly stamp: string };
 
 const known = new Map<string, Known>();
@@ -46,10 +46,10 @@ export class KnownChildren {
   readonly #hostPath: string;
   readonly #request: ChildFilesRequest;
   readonly #key: string;
-  /** Undefined: it has just been changed, so nothing can be said of it. */
+  /** Undefined: it was changed just now, so its dates prove nothing. */
   readonly #stamp: string | undefined;
 
-  /** Made before the directory is read. `prefix` is what the paths of its children begin with. */
+  /** Made before the directory is read. The paths of its children begin with `prefix`. */
   constructor(directory: OpenDirectory, prefix: string, request: ChildFilesRequest) {
     this.#hostPath = directory.hostPath();
     this.#request = request;

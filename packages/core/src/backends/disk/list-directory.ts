@@ -13,14 +13,14 @@ import { breathe } from "./time-slices.ts";
 
 /** Looking at the clock for each entry would cost more than some of them do. */
 const BETWEEN_BREATHS = 64;
-/** A file that waits to become whole is not shown; one that waits this long was left by a killed process. */
+/** A file that is still being written is hidden for this long; later it counts as left by a killed process. */
 const UNFINISHED_MS = 60_000;
 /** Most names need no second look. */
 const PLAIN = /^[\w-]+(?:\.[\w-]+)*$/;
 
 /**
- * A link is shown as what it leads to, and one that leads out, nowhere or to a denied place as a plain entry without a size. A
- * name that no path can spell (with a control character, say, or not UTF-8) is in `skipped`, escaped.
+ * A link is listed like its target. A link that leads out, nowhere or to a denied path is listed as a plain entry
+ * without a size. A name that no path can spell (with a control character, say, or not UTF-8) is in `skipped`, escaped.
  */
 export async function listDirectory(
   request: PathRequest,

@@ -8,16 +8,16 @@ import { withPathLock } from "./root/path-locks.ts";
 import type { ResolvedPath } from "./root/path-walk.ts";
 import { type PathRequest, resolveChecked } from "./root/resolve-checked.ts";
 
-/** The file is not as it was a moment ago: look again. */
+/** The file has changed since it was read: try again. */
 export const AGAIN = Symbol("again");
 
 const ATTEMPTS = 50;
 
 export interface ChangeRequest extends PathRequest {
   readonly signal?: AbortSignal | undefined;
-  /** Why a path must not be changed. Asked for the path and for what it leads to. */
+  /** Returns why a path must not be changed. Called for the path and for the target of a link. */
   readonly refuse?: ((path: string) => Promise<FileError | undefined>) | undefined;
-  /** Keeps what a file was and will be; `path` is after links. It throws where the change must not be made. */
+  /** Records the content before and after; `path` is after links. Throws if the change must not be made. */
   readonly record?: ((change: RecordedChange) => Promise<void>) | undefined;
   /** No file is made larger; absent: it may. */
   readonly maxBytes?: number | undefined;
@@ -33,7 +33,7 @@ export interface RecordedChange {
   readonly isTooLarge?: boolean;
 }
 
-/** A name in an open directory that no one else is changing; `stats` is what is there now. */
+/** A locked name in an open directory; `stats` describes the present entry. */
 export interface LockedEntry {
   readonly directory: OpenDirectory;
   readonly name: string;
@@ -45,7 +45,7 @@ export interface LockedEntry {
 export interface ChangeKind {
   /** Directories on the way are made. */
   readonly create?: boolean;
-  /** A link is what is changed, not what it leads to. */
+  /** Changes a link itself, not its target. */
   readonly keepLink?: boolean;
 }
 
@@ -61,7 +61,7 @@ export async function changeLocked<Result extends object>(
     if (refused !== undefined) return refused;
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const result = await attemptAt(request, kind, act).catch((error: unknown): typeof AGAIN => {
-        // Somebody deletes the directory while it is being made, or written to.
+        // Another process deletes the directory while it is made, or written to.
         if (kind.create && systemCode(error) === "ENOENT") return AGAIN;
         throw error;
       });
@@ -116,7 +116,7 @@ async function resolveForChange(
   return create ? makeParents(root, resolved.path) : notFound(path);
 }
 
-/** Makes the directories on the way. `path` is after links: one that is there now was not there when it was approved. */
+/** Makes the directories on the way. `path` is after links: a link that appeared since then was not approved. */
 function makeParents(root: ContainedRoot, path: string): ResolvedPath | typeof AGAIN {
   try {
     const made = root.resolve(path, { create: true, forChange: true, refuseLinks: true });

@@ -1,4 +1,4 @@
-/** Commands of a run: each is noted with the thread, and what it changes in its directory is recorded. */
+/** Commands of a run: each is noted with the thread, and its changes of the directory are recorded. */
 import type { BackendRuntime } from "../backend.ts";
 import { type UndoLog, undoLogOf } from "../undo-log.ts";
 import { type CommandNote, DirectorySnapshots } from "./snapshots/directory-snapshots.ts";

@@ -1,8 +1,8 @@
 /**
- * A page of a file on disk, for the price of what it shows and what it must skip.
+ * Reads a page of a file on disk, at the cost of the shown and skipped parts.
  *
- * What stands before the page is read through for its line ends, in chunks and without decoding; what
- * stands behind is read only where a small file's lines are counted. Memory is bounded by one page.
+ * The part before the page is scanned for line ends, in chunks and without decoding. The part behind it is read only to
+ * count the lines of a small file. Memory is bounded by one page.
  */
 import { isAscii } from "node:buffer";
 import { read as readWithCallback, type Stats } from "node:fs";
@@ -108,7 +108,7 @@ async function scan(
     if (page.isFull && !counts && page.hasMoreBefore(base + chunk.length))
       return { page, chunk, base, firstHigh, hasMore: true, totalLines: undefined };
     signal?.throwIfAborted();
-    // Nothing is written to the buffer, and the chunk stays as it is, when there is nothing to read.
+    // With nothing to read, the buffer is not written to, and the chunk stays.
     buffer ??= isLast ? head : Buffer.allocUnsafe(CHUNK);
     const next = isLast ? EMPTY : await readAt(fd, base + chunk.length, buffer);
     if (next.length === 0) break;
@@ -152,7 +152,7 @@ async function readAt(fd: number, position: number, buffer: Buffer): Promise<Buf
   return buffer.subarray(0, length);
 }
 
-/** Large pages are decoded piece by piece, so that nobody waits for the whole. */
+/** Decodes large pages piece by piece, so that other work gets its turn. */
 async function decodeInTurns(bytes: Buffer, encoding: Encoding): Promise<string> {
   const parts: string[] = [];
   for (let start = 0; start < bytes.length; ) {

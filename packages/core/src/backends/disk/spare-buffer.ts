@@ -1,6 +1,6 @@
 /**
- * A large buffer that is used again while the garbage collector leaves it: memory that was never touched
- * costs several times what reading a file into it does.
+ * A large buffer that is reused until the garbage collector takes it: touching new memory costs several times as much
+ * as reading a file into it.
  */
 let spare: WeakRef<Buffer> | undefined;
 

@@ -19,13 +19,13 @@ const PREFIX = "disk:";
 export interface UndoTree {
   /** Undefined where there is no file. */
   read(path: string): Promise<Uint8Array | undefined>;
-  /** `undefined` removes the file; one that is not there is no error. */
+  /** `undefined` removes the file; a missing file is no error. */
   write(path: string, content: Uint8Array | undefined): Promise<void>;
   /** Files changed at or after the moment (milliseconds since 1970), sorted; those of git are left out. */
   changedSince(moment: number): Promise<string[]>;
 }
 
-/** The name of the tree at `rootDir`, the same by whatever links one gets there. */
+/** The name of the tree at `rootDir`, the same through all links. */
 export function undoTreeName(rootDir: string): string {
   return undoTreeNameOf(realDirectory(resolve(rootDir)));
 }
@@ -35,7 +35,7 @@ export function undoTreeNameOf(realPath: string): string {
   return PREFIX + realPath;
 }
 
-/** Its path without links; as it is given where it does not exist. */
+/** Its path without links; unchanged if it does not exist. */
 function realDirectory(hostPath: string): string {
   try {
     return realpathSync.native(hostPath);

@@ -33,7 +33,7 @@ import { globFrom, grepFrom, listFrom } from "./file-map-search.ts";
 /** The files of one operation. Between opening and committing nothing is awaited. */
 export interface OpenFiles {
   readonly files: FileMap;
-  /** Stores the changes, or says why not; hands them back where the caller has to store them. */
+  /** Stores the changes, or returns why not; returns them if the caller has to store them. */
   commit(update: FilesUpdate): Committed;
 }
 
@@ -116,7 +116,7 @@ export abstract class FileMapBackend implements BackendProtocol {
     return this.#at(path || "/", options, (target, { files }) => globFrom(files, pattern, target));
   }
 
-  /** Replaces what is there. The result carries `filesUpdate` where the caller has to store the changes. */
+  /** Replaces existing files. The result has `filesUpdate` if the caller has to store the changes. */
   uploadFiles(
     uploads: readonly (readonly [string, Uint8Array])[],
     options?: OperationOptions,

@@ -83,7 +83,7 @@ export function planDelete(files: FileMap, path: string): Change {
   return { update: Object.fromEntries(doomed.map((file) => [file, null])) };
 }
 
-/** Bytes that are UTF-8 text are stored as text, all others as bytes. Replaces what was there. */
+/** Stores UTF-8 text as text, all other bytes as bytes. Replaces an existing file. */
 export function planUpload(files: FileMap, path: string, bytes: Uint8Array, now: string): Change {
   const existing = files.get(path);
   const blocked = existing === undefined ? whyNotAFile(files, path) : undefined;
@@ -97,7 +97,7 @@ export function planUpload(files: FileMap, path: string, bytes: Uint8Array, now:
   });
 }
 
-/** Files given as input may lack what ours always have. */
+/** Files from callers may lack fields that ours always have. */
 function withContent(existing: AnyFileData, path: string, content: string, now: string): FileData {
   const { mimeType = mimeTypeOfText(path), created_at = now, ...rest } = currentShape(existing);
   return { ...rest, content, mimeType, created_at, modified_at: now };

@@ -1,7 +1,7 @@
 /**
- * Listing and searching a map of files in one pass over its sorted paths.
+ * Lists and searches a map of files in one pass over its sorted paths.
  *
- * What a search finds is the same here as on a disk: see `text/find-lines.ts` and `text/ignore-rules.ts`.
+ * A search has the same result here as on a disk: see `text/find-lines.ts` and `text/ignore-rules.ts`.
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { findLines, invalidPattern, isBinaryText, matchLimit } from "../../text/find-lines.ts";
@@ -98,8 +98,8 @@ const ignoreFiles = new WeakMap<readonly string[], ReadonlySet<string>>();
 const parsedRules = new WeakMap<AnyFileData, IgnoreRules>();
 
 /**
- * The files under `base` that fit and are not ignored. `base`, what lies above it and the directories down
- * to `entered` are not asked about. They are sorted, or in the order of `kept`, which are all paths.
+ * The files under `base` that fit and are not ignored. `base`, the directories above it and those down to `entered` are
+ * not checked. The files are sorted, or in the order of `kept`, which has all paths.
  */
 function searchedPaths(
   files: FileMap,
@@ -176,7 +176,7 @@ class IgnoredDirectories {
     return this.#lastScope === undefined || this.#lastScope.ignores(path, path.slice(slash + 1), false);
   }
 
-  /** The rules that hold in a directory; undefined when it is ignored, by itself or with one above. */
+  /** The ignore rules in a directory; undefined when the directory, or one above it, is ignored. */
   scopeOf(directory: string): IgnoreScope | undefined {
     if (this.#scopes.has(directory)) return this.#scopes.get(directory);
     const scope = this.#scopeIn(directory);

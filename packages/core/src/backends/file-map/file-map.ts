@@ -1,4 +1,4 @@
-/** Files held as a map from canonical path to data: what the state, and other maps, are made of. */
+/** Files as a map from canonical path to data: the form of files in the state and in other maps. */
 import { decodeBase64, decodedLength } from "../../text/base64.ts";
 import { isTextType, mimeTypeOfBytes, mimeTypeOfText, PLAIN_TEXT } from "../../text/mime.ts";
 import { pageOf } from "../../text/page.ts";
@@ -61,7 +61,7 @@ export function somePathUnder(
   return false;
 }
 
-/** Directories exist by what lies in them; the root always does. */
+/** Directories exist through their files; the root always does. */
 export function isDirectory(files: FileMap, path: string): boolean {
   return path === "/" || files.holdsUnder(`${path}/`);
 }
@@ -88,7 +88,7 @@ export function storedContent({ content }: AnyFileData): string {
   return content instanceof Uint8Array ? "" : content.join("\n");
 }
 
-/** Content that claims not to be text but is no base64 either is taken for what it is: text. */
+/** Content of a type that is not text, but is not base64 either, counts as text. */
 export function bytesOf(data: AnyFileData): Uint8Array {
   if (data.content instanceof Uint8Array) return data.content;
   const content = storedContent(data);
@@ -159,7 +159,7 @@ export function olderShape(data: AnyFileData): AnyFileData {
   return { content: storedContent(data).split("\n"), created_at, modified_at };
 }
 
-/** Not what the data says where that is a type of text: they are bytes. */
+/** Ignores a text type in the data, because the content is bytes. */
 function binaryType(path: string, data: AnyFileData): string {
   const given = mimeTypeOf(data);
   return given !== undefined && !isTextType(given) ? given : mimeTypeOfBytes(path, bytesOf(data), false);

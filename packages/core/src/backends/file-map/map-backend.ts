@@ -1,4 +1,4 @@
-/** Files in memory, and nowhere else: the reference of what a backend does, and a place for tests. */
+/** Files in memory only: the reference for the behaviour of a backend, and a backend for tests. */
 
 import { ConfigurationError } from "../../errors.ts";
 import { GIVES_OUR_RESULTS } from "../../internal-symbols.ts";
@@ -13,7 +13,7 @@ export class MapBackend extends FileMapBackend {
   readonly #files = new Map<string, AnyFileData>();
   #paths: readonly string[] | undefined;
 
-  /** Text by itself is a file that was made now. Throws for a path that cannot be one. */
+  /** A bare text becomes a file made now. Throws for an impossible path. */
   constructor(initialFiles: Readonly<Record<string, string | AnyFileData>> = {}) {
     super();
     const now = new Date().toISOString();

@@ -16,7 +16,7 @@ export class Overlay {
     string,
     { readonly before: FileData | null; readonly after: FileData | null }
   >();
-  /** Directories that were deleted: what is below them can no longer be seen. */
+  /** Deleted directories: everything below them is hidden. */
   readonly #gone = new Set<string>();
 
   /** The files that were changed and still are there. */
@@ -30,12 +30,12 @@ export class Overlay {
     },
   };
 
-  /** Whether the file there is another one than that of the inner backend, or is gone. */
+  /** Whether the file differs from the inner backend's, or is deleted. */
   covers(path: string): boolean {
     return this.#changes.has(path) || this.#isGone(path);
   }
 
-  /** Whether any file at or below `path` is not that of the inner backend. */
+  /** Whether any file at or below `path` differs from the inner backend's. */
   hidesUnder(path: string): boolean {
     if (this.#isGone(path)) return true;
     return [...this.#gone, ...this.#changes.keys()].some((place) => isWithin(place, path));

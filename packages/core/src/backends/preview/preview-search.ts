@@ -67,7 +67,10 @@ export async function globPreview(
   return { ...result, files: [...files, ...changed.files].sort(byPath) };
 }
 
-/** Matches in what has changed must not use up the cap: inner is asked on until more than it can be seen. */
+/**
+ * Matches in changed files must not use up the limit: the inner backend is asked until more matches than the limit are
+ * visible.
+ */
 export async function grepPreview(
   inner: BackendProtocol,
   overlay: Overlay,

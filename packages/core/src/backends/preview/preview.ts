@@ -1,4 +1,4 @@
-/** Seeing what an agent would do to files without letting it: reads go through, changes stay here. */
+/** A preview of an agent's changes: reads go through, changes stay here. */
 
 import { canonicalPath, parentPath } from "../../paths.ts";
 import { type AnyBackendProtocol, currentProtocol } from "../adapt/adapt.ts";
@@ -38,7 +38,7 @@ export interface PreviewBackend extends BackendProtocol {
   changes(): PreviewChange[];
 }
 
-/** It has no `execute`: what a command does cannot be held back. */
+/** It has no `execute`, because effects of a command cannot be held back. */
 export function previewBackend(inner: AnyBackendProtocol): PreviewBackend {
   return new Preview(withOurResults(currentProtocol(inner)), new Overlay(), new KeyLock());
 }
@@ -218,7 +218,7 @@ class Preview implements PreviewBackend {
     );
   }
 
-  /** As much as a change of one file has to know: the file, what is above it, and whether it is a directory. */
+  /** The facts that a change of one file needs: the file, the directories above it, and whether it is a directory. */
   async #viewOf(path: string, options?: OperationOptions): Promise<FileMap | FileError> {
     const known = new Map<string, AnyFileData>();
     const overlay = this.#overlay.files;
@@ -265,7 +265,7 @@ class Preview implements PreviewBackend {
     return { path };
   }
 
-  /** Every file below, hidden and ignored ones too, which is why nothing is searched for. */
+  /** Every file below, including hidden and ignored ones, which a search would leave out. */
   async #collect(
     directory: string,
     files: Map<string, AnyFileData>,

@@ -13,8 +13,8 @@ export interface FetchedFile {
 
 export interface ListOptions extends OperationOptions {
   /**
-   * Only what lies directly in the directory is needed: deeper files may be left out, and each directory
-   * given instead as one entry with `is_dir`. Giving everything is right too, only slower.
+   * Only the direct entries of the directory are needed: deeper files may be left out, and each directory be one entry
+   * with `is_dir`. Returning everything is correct too, only slower.
    */
   readonly shallow?: boolean;
 }
@@ -29,8 +29,8 @@ export interface PutOptions extends OperationOptions {
 type Awaitable<Value> = Value | Promise<Value>;
 
 /**
- * Paths are canonical. What is broken is thrown; what the place refuses, such as a name that is too long
- * for it, may be returned as `{ error, code }` by `put`.
+ * Paths are canonical. Broken infrastructure is thrown. `put` may return a refusal, such as a name that is too long, as
+ * `{ error, code }`.
  */
 export interface FilePrimitives {
   /** Every file whose path begins with `prefix`, in any order. `prefix` ends with a slash. */

@@ -1,4 +1,4 @@
-/** A whole backend from what any object store or table can do: list, get, put under a condition, remove. */
+/** A whole backend from the operations of any object store or table: list, get, put under a condition, remove. */
 import { canonicalPath, parentPath } from "../../paths.ts";
 import type {
   BackendProtocol,
@@ -36,9 +36,9 @@ import { globPrimitives, grepPrimitives, lsPrimitives } from "./primitive-search
 const ATTEMPTS = 20;
 
 /**
- * Edits of one file wait for each other in this process; against other processes the conditions of
- * `put` hold. Directories exist by what lies in them. That nothing is both a file and a directory is
- * looked up before a file is created; two processes that create both at once can still do it.
+ * Edits of one file run one after the other in this process; against other processes the conditions of `put` protect.
+ * Directories exist through their files. A path is never both a file and a directory: this is checked before a file is
+ * created, but two processes that create both at once can still do it.
  */
 export function backendFromPrimitives(primitives: FilePrimitives): BackendProtocol {
   return primitives.remove ? new RemovingBackend(primitives) : new PrimitiveBackend(primitives);
@@ -235,7 +235,7 @@ function mayMeet(paths: readonly string[]): boolean {
   });
 }
 
-/** A directory goes file by file: one that is made meanwhile stays. */
+/** Deletes a directory file by file; a file that is created meanwhile stays. */
 async function remove(
   primitives: FilePrimitives,
   target: string,

@@ -85,7 +85,7 @@ export async function fetchAll(
   return found;
 }
 
-/** The file at `path`, or else what explains that there is none: that it is a directory. */
+/** The file at `path`, or the reason why there is none: it may be a directory. */
 export async function fetchOne(
   primitives: FilePrimitives,
   path: string,

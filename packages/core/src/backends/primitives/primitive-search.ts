@@ -113,7 +113,7 @@ async function grepChunks(
   return { matches };
 }
 
-/** Every name, with content only where it says what searches leave out: below the target and above it. */
+/** Every name. Content is fetched only for ignore files, below the target and above it. */
 async function namesOf(
   primitives: FilePrimitives,
   listing: PrimitiveListing,
@@ -135,7 +135,7 @@ async function namesOf(
   return names;
 }
 
-/** The listing knows sizes and times; what was searched had names alone. */
+/** Adds sizes and times of the listing to the found names. */
 function infosOf(listing: PrimitiveListing, found: readonly FileInfo[]): FileInfo[] {
   const known = new Map(listing.files.map((info) => [info.path, info]));
   return found.map(({ path }) => ({ is_dir: false, ...known.get(path), path }));

@@ -48,7 +48,7 @@ import { LIST } from "./walk-scripts.ts";
 export interface BaseSandboxOptions {
   /** Seconds one command of a file operation may take, and a search in all; default 60. */
   readonly fileTimeout?: number;
-  /** Whether searches leave out what `.gitignore` files name; default true. `.git` is always left out. */
+  /** Whether searches leave out files that `.gitignore` names; default true. `.git` is always left out. */
   readonly ignoreFiles?: boolean;
 }
 
@@ -78,7 +78,7 @@ export abstract class BaseSandbox implements SandboxBackendProtocol {
   /** Runs `command` in a shell. A command that ran out of time has exit code 124; a lost sandbox is thrown. */
   abstract execute(command: string, options?: ExecuteOptions): MaybePromise<ExecuteResponse>;
 
-  /** Stores the bytes as they are, replacing what is there; answers in the order of the input. */
+  /** Stores the bytes unchanged and replaces existing files; the answers are in the order of the input. */
   abstract uploadFiles(
     files: readonly (readonly [string, Uint8Array])[],
     options?: OperationOptions,

@@ -16,7 +16,7 @@ export interface Entry {
 /** Entries found by a walk. */
 export interface Tree {
   readonly files: Entry[];
-  /** Whether `files` are only those that hold the text looked for. */
+  /** Whether `files` are only the files that contain the text. */
   readonly searched: boolean;
   /** Whether the path that was to be walked is a file: the only one. */
   readonly isAlone: boolean;
@@ -76,7 +76,7 @@ class Collector {
   }
 }
 
-/** Directories have a trailing slash; a link is shown as what it leads to. */
+/** Directories have a trailing slash; a link is listed like its target. */
 export function listingOf(reply: Reply, ask: Ask): LsResult {
   const records = recordsOf(reply);
   const collector = new Collector();
@@ -140,7 +140,7 @@ function byPath(one: { readonly path: string }, other: { readonly path: string }
   return one.path < other.path ? -1 : one.path > other.path ? 1 : 0;
 }
 
-/** `mode size seconds`, the mode in hexadecimal; undefined for what is gone. */
+/** `mode size seconds`, the mode in hexadecimal; undefined for a path that is gone. */
 function factsOf(facts: string): Omit<Entry, "path"> | undefined {
   if (facts === "-") return undefined;
   const [mode, size, seconds] = facts.split(" ");

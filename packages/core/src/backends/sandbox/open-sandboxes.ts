@@ -1,4 +1,4 @@
-/** Sandboxes that this process holds, counted by provider: those who open sandboxes tell, a server's metrics read. */
+/** Numbers of sandboxes that this process holds, by provider: openers count, a server's metrics read. */
 
 const open = new Map<string, number>();
 

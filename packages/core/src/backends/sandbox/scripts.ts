@@ -79,7 +79,7 @@ main() {
 answer
 `;
 
-/** Values: path. Body: `R` and the path that links lead to; what does not exist yet keeps its name. */
+/** Values: path. Body: `R` and the path after links; missing parts keep their names. */
 export const REAL_PATH = `${PRELUDE}
 decode "$1"; path=$value
 main() {
@@ -110,7 +110,7 @@ main() {
 reply
 `;
 
-/** Values: the call whose answer lies in a file, first byte, number of bytes. Body: `R` and these bytes. */
+/** Values: the call with its answer in a file, first byte, number of bytes. Body: `R` and these bytes. */
 export const PIECE = `${PRELUDE}
 decode "$1"; held=$value
 decode "$2"; from=$value
@@ -122,7 +122,7 @@ main() {
 reply
 `;
 
-/** Values: a call whose answer lies in a file, or that was ended from outside. Body: `R`. */
+/** Values: a call with its answer in a file, or one that was ended from outside. Body: `R`. */
 export const REMOVE = `${PRELUDE}
 decode "$1"; held=$value
 main() { rm -rf "$scratch/.deepwright-$held"; printf R.; }

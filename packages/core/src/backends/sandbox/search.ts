@@ -1,6 +1,6 @@
 /**
- * Searching the files of a sandbox. A command lists files, or finds those that hold a part of the pattern. The rules of
- * every backend are applied here: globs, ignore files, what a line is.
+ * Searches the files of a sandbox. A command lists files, or finds those with a part of the pattern. The rules of every
+ * backend are applied here: globs, ignore files, the definition of a line.
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { findLines, invalidPattern, matchLimit } from "../../text/find-lines.ts";
@@ -19,7 +19,7 @@ import { searchHint } from "./search-hint.ts";
 import type { Ask, Transfers } from "./transfers.ts";
 import { LIST, WALK } from "./walk-scripts.ts";
 
-/** Bytes of a file that is searched; larger ones are reported as skipped. */
+/** Most bytes of a searched file; larger ones are reported as skipped. */
 export const MAX_SEARCHED_BYTES = 10 * 1024 * 1024;
 /** Files and bytes downloaded at once. */
 const BATCH_FILES = 8192;
@@ -88,7 +88,7 @@ export async function grepFiles(
   }
 }
 
-/** A file given as the path is searched whatever ignore files say. */
+/** A file given as the path is searched even if it is ignored. */
 function filesToSearch(tree: Tree, search: Search, request: GrepRequest, { path: start }: Ask): Entry[] {
   const isSearched = tree.isAlone
     ? (path: string) => globOf(request.glob, parentPath(path)).matches?.(path) !== false
@@ -100,7 +100,7 @@ function filesToSearch(tree: Tree, search: Search, request: GrepRequest, { path:
   );
 }
 
-/** Downloads files that a command has named. A command prints those that transfers know by another name. */
+/** Downloads files that a command has named. Commands and transfers may use different names for a file. */
 async function contentsOf(
   runner: ScriptRunner,
   transfers: Transfers,
@@ -175,7 +175,7 @@ async function walk(
   return treeOf(await runner.ask(WALK, values, { ...ask, name: spelledAs(ask, path) || "." }));
 }
 
-/** How commands name a path below that of `ask`. */
+/** The name that commands use for a path below the one of `ask`. */
 function operandOf(path: string, ask: Ask): string {
   if (path === ask.path) return ask.operand;
   return ask.operand.startsWith(".") ? `.${path}` : path;

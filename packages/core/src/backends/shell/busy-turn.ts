@@ -6,7 +6,7 @@ import { setImmediate as nextTurn } from "node:timers/promises";
 
 let last: Promise<void> = Promise.resolve();
 
-/** Resolves when it is the caller's turn; what keeps the thread busy has to follow at once. */
+/** Resolves at the caller's turn. The work that blocks the thread must follow at once. */
 export function busyTurn(): Promise<void> {
   last = last.then(() => nextTurn());
   return last;

@@ -1,6 +1,6 @@
 /**
- * The only place that starts programs, so that each of them has a directory, variables and a process group that somebody
- * chose. Nothing of this process is inherited unasked; `tests/process-census.test.ts` keeps it so.
+ * The only place that starts programs. So each program has a chosen directory, variables and process group, and
+ * inherits nothing else of this process; `tests/process-census.test.ts` checks it.
  */
 import { type ChildProcess, type SpawnOptions, spawn, spawnSync } from "node:child_process";
 
@@ -20,7 +20,7 @@ export interface StartOptions extends ProgramOptions {
   readonly argv0?: string;
   /** On Windows the arguments are handed on as they are, for `cmd.exe`. */
   readonly verbatim?: boolean;
-  /** On whose behalf it runs; only root can name somebody else. */
+  /** The user it runs as; only root can name another one. */
   readonly uid?: number | undefined;
   readonly gid?: number | undefined;
 }

@@ -1,4 +1,4 @@
-/** Reads what a command writes, as fast as it comes, into bounded memory. */
+/** Reads the output of a command, as fast as it comes, into bounded memory. */
 import { Socket } from "node:net";
 import type { Readable } from "node:stream";
 import { type CollectedOutput, OutputRing } from "./output-ring.ts";
@@ -41,7 +41,7 @@ export function collectFromStreams(streams: readonly (Readable | null)[], maxByt
   return collector(ring, open);
 }
 
-/** A stream that fails has ended: what it gave until then counts. */
+/** A stream that fails has ended: its output so far counts. */
 function collector(ring: OutputRing, streams: readonly Readable[]): OutputCollector {
   let left = streams.length;
   const ended = new Promise<void>((resolve) => {

@@ -1,4 +1,4 @@
-/** The variables a command may see: names that carry no secrets, and what the caller adds. */
+/** The variables of a command: names without secrets, and the caller's own. */
 
 const ALLOWED = new Set(["PATH", "HOME", "USER", "LOGNAME", "SHELL", "LANG", "LANGUAGE", "TMPDIR", "TZ"]);
 const USUAL_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

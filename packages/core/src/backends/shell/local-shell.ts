@@ -1,9 +1,9 @@
 /**
  * Files on this machine's disk, and commands in this machine's shell. It isolates nothing.
  *
- * A command runs as the user of this process and may read, change and send everything that user can:
- * `rootDir` and `virtualMode` hold for the file methods alone. What is limited is time, output, environment
- * and the life of processes. For work that is not trusted use a sandbox.
+ * A command runs as the user of this process and may read, change and send everything that user can: `rootDir` and
+ * `virtualMode` apply to the file methods alone. Time, output, environment and the life of processes are limited. Use a
+ * sandbox for untrusted work.
  */
 
 import { randomBytes } from "node:crypto";
@@ -28,7 +28,7 @@ export interface LocalShellBackendOptions extends FilesystemBackendOptions {
   readonly timeout?: number | null;
   /** Bytes of output kept, half from its beginning, half from its end; default 100,000. */
   readonly maxOutputBytes?: number | null;
-  /** Variables for commands, besides the few harmless ones they get anyway. */
+  /** Variables for commands, besides a few harmless ones. */
   readonly env?: Readonly<Record<string, string>> | null;
   /** Gives commands every variable of this process, keys of models included; default false. */
   readonly inheritEnv?: boolean | null;
@@ -52,7 +52,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   #initialized: Promise<void> | undefined;
   #isInitialized = false;
   readonly #running = new Set<AbortController>();
-  /** Commands of runs, with the recording of what they changed. */
+  /** Commands of runs whose changes are being recorded. */
   readonly #recorded = new Set<Promise<unknown>>();
 
   /** Touches no file and starts nothing. */
@@ -61,7 +61,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     this.#commands = commandSettings(options);
   }
 
-  /** A backend whose directory and initial files are there. */
+  /** A backend with its directory and initial files. */
   static async create(options: LocalShellBackendOptions = {}): Promise<LocalShellBackend> {
     const backend = new LocalShellBackend(options);
     await backend.initialize();
@@ -90,7 +90,10 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     await this.#ready();
   }
 
-  /** Ends the commands that run, and waits until what they changed is recorded. It can be initialized again; closing twice is safe. */
+  /**
+   * Ends running commands, and waits until their changes are recorded. It can be initialized again; closing twice is
+   * safe.
+   */
   override async close(): Promise<void> {
     for (const controller of this.#running)
       controller.abort(new SandboxError("The backend was closed.", "NOT_INITIALIZED"));
@@ -101,9 +104,8 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   }
 
   /**
-   * Runs a command in `rootDir`. Standard output and error come in the order they were written. A command
-   * that cannot be run is a `SandboxError`; one that fails is a result. What it starts in the background
-   * ends with it.
+   * Runs a command in `rootDir`. Standard output and error are in the order of writing. A command that cannot be run is
+   * a `SandboxError`; a command that fails is a result. Its background processes end with it.
    */
   async execute(command: string, options: ExecuteOptions = {}): Promise<ExecuteResponse> {
     const { signal, timeout = this.#commands.timeout } = options;
@@ -135,7 +137,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
     return runCommand(command, { cwd, env: variables, timeoutSeconds, maxOutputBytes, signal, onOutput });
   }
 
-  /** In a run, each command is noted with the thread, and what it changes in `rootDir` is recorded. */
+  /** In a run, each command is noted with the thread, and its changes of `rootDir` are recorded. */
   override withRuntime(runtime: BackendRuntime): this {
     const execute = (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
       const run = () => this.execute(command, options);
@@ -170,7 +172,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   }
 }
 
-/** Says nothing about where the directory is. */
+/** Errors do not show the path of the directory. */
 async function makeRoot(rootDir: string): Promise<void> {
   try {
     await mkdir(rootDir, { recursive: true });

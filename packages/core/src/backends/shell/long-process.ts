@@ -20,7 +20,10 @@ export interface LongProcess {
   readonly child: ChildProcess;
   /** Resolves when it has ended, or could not be started. */
   readonly ended: Promise<void>;
-  /** Closes its input, asks it and all it has started to end, and kills what is left after `graceMs`. Safe twice. */
+  /**
+   * Closes its input, asks it and all its descendants to end, and kills the rest after `graceMs`. Calling it twice is
+   * safe.
+   */
   stop(graceMs?: number): Promise<void>;
 }
 

@@ -1,9 +1,9 @@
 /**
  * Pipes for the output of commands.
  *
- * What Node calls a pipe is a pair of sockets: a command that opens `/dev/stderr` fails on one, and two of
- * them lose the order of what was written. So the output goes through a named pipe in a private directory,
- * for both streams. A pipe that everybody has closed is used again.
+ * Node's pipes are pairs of sockets: a command that opens `/dev/stderr` fails on one, and two of them lose the order of
+ * writing. So the output goes through a named pipe in a private directory, for both streams. A pipe that all sides have
+ * closed is used again.
  */
 import { once } from "node:events";
 import { closeSync, constants, existsSync, openSync, rmSync } from "node:fs";
@@ -84,7 +84,7 @@ function removeDirectory(): void {
   unused.length = 0;
 }
 
-/** Neither waits: the reader does not want to, and the writer has a reader. */
+/** Neither open waits: the reader does not block, and the writer has a reader. */
 function openBothEnds(path: string): OutputPipe | undefined {
   let readEnd: number | undefined;
   try {

@@ -1,4 +1,4 @@
-/** Ending everything a command has started, also what left its process group. */
+/** Ends everything a command has started, including processes that left its process group. */
 import { readdirSync, readFileSync } from "node:fs";
 
 const CALL_VARIABLE = "DEEPWRIGHT_CALL";
@@ -11,11 +11,11 @@ export interface CommandProcess {
   readonly callId: string;
   /** All it starts ends with it: there is nothing else to look for. */
   readonly isAlone?: boolean;
-  /** How it is signalled where it leads no group, because somebody else started it. Nothing happens once it has ended. */
+  /** Signals a process that leads no group, because another process started it. Does nothing after its end. */
   readonly signal?: (signal: NodeJS.Signals) => void;
 }
 
-/** The variable that marks the processes of a call; those of a call within a call carry both ids. */
+/** The variable that marks the processes of a call; a call within a call carries both ids. */
 export function callMark(callId: string): Record<string, string> {
   const outer = process.env[CALL_VARIABLE];
   return { [CALL_VARIABLE]: outer ? `${outer}/${callId}` : callId };
@@ -24,12 +24,12 @@ export function callMark(callId: string): Record<string, string> {
 const MAX_ROUNDS = 10;
 /** A process may also have no environment for good. */
 const UNCLEAR_ROUNDS = 2;
-/** The parent of what the kernel runs for itself. */
+/** The parent of the kernel's own threads. */
 const KERNEL_THREADS = 2;
 
 /**
- * Asks every process of the command to end and returns the ids of those outside its group, which a later
- * kill must be given: once their parents have ended, their descent is forgotten.
+ * Asks every process of the command to end and returns the ids of those outside its group. A later kill needs these
+ * ids: once their parents have ended, their descent is forgotten.
  */
 export function terminateCommand(command: CommandProcess): readonly number[] {
   const known = find(command).alive;
@@ -39,8 +39,8 @@ export function terminateCommand(command: CommandProcess): readonly number[] {
 }
 
 /**
- * Kills the group and, on Linux, every process that descends from the command or carries its mark. What
- * was started with an empty environment by a parent that has ended is not found. Elsewhere: the group.
+ * Kills the group and, on Linux, every process that descends from the command or carries its mark. A process with an
+ * empty environment whose parent has ended is not found. Elsewhere: the group.
  */
 export function killCommand(command: CommandProcess, known: readonly number[] = []): void {
   const before = [...find(command).alive, ...known];
@@ -55,7 +55,7 @@ export function killCommand(command: CommandProcess, known: readonly number[] = 
 
 interface Found {
   readonly alive: readonly number[];
-  /** One that is about to become another program shows no environment for a moment. */
+  /** A process that is about to become another program shows no environment for a moment. */
   readonly unclear: boolean;
 }
 
@@ -98,7 +98,7 @@ function parentOfLiving(pid: number): number | undefined {
   return state === "Z" || state === "X" ? undefined : Number(parent);
 }
 
-/** Undefined for what is gone or belongs to somebody else. */
+/** Undefined for a process that is gone or belongs to another user. */
 function textOf(path: string): string | undefined {
   try {
     return readFileSync(path, "latin1");

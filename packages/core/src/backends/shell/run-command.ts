@@ -15,7 +15,7 @@ import { endWithThisProcess } from "./running-commands.ts";
 import { firstOf, type Stop, stopFor } from "./stop.ts";
 
 export interface RunCommandOptions {
-  /** Kept as it is spelled: `pwd` shows a link as a link. */
+  /** Not resolved: `pwd` shows a link as a link. */
   readonly cwd: string;
   /** All variables the command sees; a mark of the call is added. */
   readonly env: Readonly<Record<string, string>>;
@@ -28,11 +28,11 @@ export interface RunCommandOptions {
   readonly onOutput?: ((tail: string) => void) | undefined;
   /** Default: bash where it is installed, because models write for it, else `/bin/sh`. */
   readonly shell?: string;
-  /** Where the output goes; what gives no pipe leaves two sockets, whose order is that of arrival. */
+  /** Opens the pipe for the output. Without a pipe two sockets are used, and the order is that of arrival. */
   readonly openPipe?: () => Promise<OutputPipe | undefined>;
-  /** Puts another program before the shell. Absent: the shell is started as it is. */
+  /** Puts another program before the shell. Absent: the shell is started directly. */
   readonly launch?: (shell: readonly string[]) => CommandLaunch;
-  /** Has somebody else start it, who opens the pipe by its name. Where there is no pipe, `launch` counts. */
+  /** Starts the command through another process, which opens the pipe by its name. Without a pipe, `launch` is used. */
   readonly begin?: (shell: readonly string[], pipe: OutputPipe) => Promise<BegunCommand>;
 }
 
@@ -58,7 +58,7 @@ export interface CommandLaunch {
   readonly descriptors?: readonly (number | undefined)[];
   /** Descriptor for standard input, closed by the caller; absent: the machine's empty device. */
   readonly input?: number;
-  /** On whose behalf it is started; only root can name somebody else. */
+  /** The user it runs as; only root can name another one. */
   readonly uid?: number;
   readonly gid?: number;
   /** Called with the process id as soon as there is one. */
@@ -69,10 +69,10 @@ export interface CommandLaunch {
 export const MAX_COMMAND_BYTES = 128 * 1024 - 1;
 /** Milliseconds between the request to end and the kill. */
 const GRACE = 500;
-/** After the shell has ended, what it left behind may write on: so long at most, and so long while silent. */
+/** Milliseconds that background processes may keep writing after the shell has ended: in all, and without output. */
 const DRAIN_LIMIT = 2000;
 const DRAIN_SILENCE = 500;
-/** For the kernel to do what a kill asks for. */
+/** Milliseconds for the kernel to carry out a kill. */
 const KILL_LIMIT = 1000;
 const TIMED_OUT = 124;
 /** Milliseconds between two reports of output, and the characters of one. */
@@ -93,9 +93,8 @@ interface Run {
 }
 
 /**
- * Standard input is empty. A time-out asks the process group to end, then kills it, and answers with exit
- * code 124 and what was written until then; an abort kills at once and throws the signal's reason. What the
- * command started in the background ends with it.
+ * Standard input is empty. A time-out asks the process group to end, then kills it, and returns exit code 124 with the
+ * output so far. An abort kills at once and throws the signal's reason. Background processes end with the command.
  */
 export async function runCommand(command: string, options: RunCommandOptions): Promise<ExecuteResponse> {
   if (isEmpty(command)) return { output: "The command is empty.", exitCode: 1, truncated: false };
@@ -202,7 +201,7 @@ function spawnShell(
   });
 }
 
-/** A shell takes what begins with `-` or `+` for options of its own. */
+/** A shell reads a command that begins with `-` or `+` as its own option. */
 function shellWords(command: string, { shell = usualShell() }: RunCommandOptions): [string, string, string] {
   return [shell, "-c", /^[-+]/.test(command) ? ` ${command}` : command];
 }
@@ -239,7 +238,7 @@ function exitOf(child: ChildProcess): Promise<CommandExit> {
   });
 }
 
-/** Says nothing about where the directory is. */
+/** The error does not show the path of the directory. */
 function notStarted(error: unknown, cwd: string): SandboxError {
   if (SandboxError.isInstance(error)) return error;
   const { code } = error as NodeJS.ErrnoException;

@@ -1,4 +1,4 @@
-/** The state channel `files`: what it accepts and how changes are merged. */
+/** The state channel `files`: its schema and how changes are merged. */
 
 import { ReducedValue } from "@langchain/langgraph";
 import { z } from "zod";
@@ -17,9 +17,9 @@ export type FilesStateUpdate = Record<string, AnyFileData | string | null>;
 /**
  * Merges changes into the files of a thread.
  *
- * Files that did not change stay the very same objects, and when `right` asks for nothing `left` itself
- * comes back: storage shares what is identical. A file object that is there already and is given again
- * counts as a change: it may have been edited in place. Only what `right` names is looked at.
+ * Unchanged files stay the very same objects, and an empty `right` returns `left` itself: storage shares identical
+ * objects. A file object that is given again counts as a change, because it may have been edited in place. Only files
+ * that `right` names are read.
  */
 export function filesReducer(
   left: FilesState | undefined,
@@ -65,12 +65,12 @@ function filePath(key: string): CanonicalPath {
   return canonical.path === "/" ? { error: "The root is a directory", code: "INVALID_PATH" } : canonical;
 }
 
-/** A text as the content of a file; anything else as it is. */
+/** A text as the content of a file; any other value is unchanged. */
 export function asFile<Data>(data: Data | string): Data | FileData {
   return typeof data === "string" ? ({ content: data } as FileData) : data;
 }
 
-/** The data as given when it is usable. A text becomes a file, and bytes that are said to be text become text. */
+/** The data if it is usable. A text becomes a file, and bytes with a text type become text. */
 function fileDataOf(path: string, given: unknown): AnyFileData {
   if (typeof given === "string") return asFile<FileData>(given) as FileData;
   const problem = problemWith(given);
@@ -98,7 +98,7 @@ function problemWith(given: unknown): string | undefined {
 
 const EMPTY: FilesState = Object.freeze({});
 
-/** Both schemas hand the object through as it is: nothing is copied, and stored files are not looked at. */
+/** Both schemas pass the object through: nothing is copied, and stored files are not read. */
 const valueSchema = z.custom<FilesState>(isRecord, "files must be an object of paths").default(EMPTY);
 const inputSchema = z
   .any()

@@ -27,7 +27,7 @@ export interface TaskFiles {
   readonly files: FileMap;
   /** All of them as one record, which is not to be changed; the channel's own while nothing was changed. */
   record(): FilesState;
-  /** Whether a later call has changed the file: what this task makes of it would be lost. */
+  /** Whether a later call has changed the file, so that changes of this task would be lost. */
   isTaken(path: string): boolean;
   /** The file at the start of the superstep, and the versions its tasks have made; undefined: not there. */
   versions(path: string): readonly (AnyFileData | undefined)[];
@@ -108,7 +108,7 @@ class PendingFiles {
     };
   }
 
-  /** A task that is tried again starts over: the engine has dropped what it wrote before. */
+  /** A repeated task starts over: the engine has dropped its earlier writes. */
   begin(task: TaskIdentity): void {
     const known = this.#attempts.get(task.id);
     if (known === task.attempt) return;
@@ -154,7 +154,7 @@ class PendingFiles {
     return undefined;
   }
 
-  /** Takes in the writes of a finished task of an earlier run, whose place in the order is not known. */
+  /** Takes in the writes of a finished task of an earlier run. Its position in the task order is unknown. */
   restore(update: FilesStateUpdate): void {
     const task = { id: "", attempt: 0, order: undefined };
     for (const [path, data] of Object.entries(update)) this.#add(path, { task, data: asFile(data) });

@@ -1,6 +1,5 @@
 /**
- * Files that live in the state of a thread, in the channel `files`: kept with its checkpoints, seen by
- * nobody else.
+ * Files in the state of a thread, in the channel `files`: stored with its checkpoints, and visible to this thread only.
  */
 
 import { getConfig } from "@langchain/langgraph";
@@ -18,7 +17,7 @@ import { type TaskFiles, taskFiles } from "./pending-files.ts";
 export { filesReducer, filesValue } from "./files-value.ts";
 
 export interface StateBackendOptions {
-  /** `v1` keeps text one string a line, as older readers of the thread want it; default `v2`. Both are read. */
+  /** `v1` stores text one string a line, for older readers of the thread; default `v2`. Both are read. */
   readonly fileFormat?: FileFormat;
 }
 

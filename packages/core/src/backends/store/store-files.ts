@@ -23,7 +23,7 @@ export interface FileStoreAbilities {
     namespace: string[],
     options: { readonly prefix?: string; readonly after?: string; readonly limit?: number },
   ): Promise<readonly ListedItem[]>;
-  /** Puts `value` (null: deletes) if what is stored equals `expected` (null: nothing is); says whether it did. */
+  /** Puts `value` (null: deletes) if the stored value equals `expected` (null: none); returns whether it did. */
   putIf?(
     namespace: string[],
     key: string,
@@ -48,7 +48,7 @@ export interface Listing {
   readonly skipped: readonly SkippedFile[];
 }
 
-/** A file as it was found; `value` is what `commit` compares with. */
+/** A file as it was read; `commit` compares with `value`. */
 export interface FoundFile {
   readonly data: AnyFileData;
   readonly value: Record<string, unknown>;
@@ -102,7 +102,7 @@ export class StoreFiles {
     return all;
   }
 
-  /** Files whose path begins with `prefix` and that `wanted` lets through. */
+  /** Files whose path begins with `prefix` and passes `wanted`. */
   async list(prefix: string, wanted: (path: string) => boolean = () => true): Promise<Listing> {
     const files: ListedFile[] = [];
     const skipped: SkippedFile[] = [];
@@ -136,7 +136,7 @@ export class StoreFiles {
     return false;
   }
 
-  /** Stores one change; false when the file is no longer what it was `before`. */
+  /** Stores one change; false when the file differs from `before`. */
   async commit(path: string, data: AnyFileData | null, before: FoundFile | undefined): Promise<boolean> {
     const value = data === null ? null : this.#valueOf(data);
     if (this.#store.putIf) return this.#store.putIf(this.#namespace, path, value, before?.value ?? null);
@@ -146,7 +146,7 @@ export class StoreFiles {
     return true;
   }
 
-  /** Stores many changes, whatever is there. */
+  /** Stores many changes and replaces existing files. */
   async commitAll(update: FilesUpdate): Promise<void> {
     const operations = Object.entries(update).map(([key, data]) => ({
       namespace: this.#namespace,
@@ -243,7 +243,7 @@ function listedFile(path: string, { value, updatedAt }: ListedItem): ListedFile 
   return data === undefined ? { path, code: "UNAVAILABLE" } : { path, data, modified_at: data.modified_at };
 }
 
-/** Also what was written by others: lists of lines, and bytes, as they are or as JSON left them. */
+/** Also reads values that others wrote: lists of lines, and bytes, raw or in JSON form. */
 function fileDataOf(value: unknown): AnyFileData | undefined {
   const given = value as { content?: unknown } | null;
   const content = given?.content;

@@ -87,7 +87,7 @@ function checked(parts: unknown, Failure: typeof DeepwrightError): readonly stri
 
 const HINT = 'Give a namespace such as ["my-agent", "files"], or a function that always finds one.';
 
-/** The user whose run it is, where a server says so. */
+/** The user of the run, if a server names one. */
 export function identityOf(config: unknown): string | undefined {
   const { serverInfo, configurable } = recordOf(config) ?? {};
   return (

@@ -1,8 +1,8 @@
 /**
- * Listing and searching the files of a store.
+ * Lists and searches the files of a store.
  *
- * Where the store can give keys without values, ls and glob ask for no value, and grep only for those of
- * files that its filter lets through, in the order of their paths, until it has enough.
+ * If the store can give keys without values, ls and glob read no value. Grep reads only values of files that its filter
+ * passes, in the order of their paths, until it has enough.
  */
 import { isWithin, parentPath } from "../../paths.ts";
 import { compileGlob } from "../../text/glob/glob-match.ts";
@@ -86,7 +86,7 @@ async function grepChunks(
   return { matches };
 }
 
-/** The files that a search may find, and the rules about what it leaves out: in the target and above it. */
+/** The files that a search may find, and the ignore rules in the target and above it. */
 async function candidates(
   files: StoreFiles,
   target: string,
@@ -111,7 +111,7 @@ function rulesAbove(target: string): string[] {
   return paths;
 }
 
-/** The size of a file whose content was not fetched is not known. */
+/** The size of a file is unknown if its content was not fetched. */
 function truthful(infos: readonly FileInfo[], listing: Listing): FileInfo[] {
   const unread = new Set(listing.files.filter(({ data }) => data === undefined).map(({ path }) => path));
   if (unread.size === 0) return [...infos];

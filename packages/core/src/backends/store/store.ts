@@ -52,7 +52,7 @@ export interface StoreBackendOptions<State = any> {
    * gets the run and decides for each: by user, by organisation, or by both.
    */
   readonly namespace?: readonly string[] | StoreBackendNamespaceFactory<State>;
-  /** `v1` writes text one string a line, as older readers of the same store want it; default `v2`. */
+  /** `v1` writes text one string a line, for older readers of the same store; default `v2`. */
   readonly fileFormat?: "v1" | "v2";
 }
 
@@ -85,7 +85,7 @@ export class StoreBackend implements BackendProtocol {
     this.#format = options.fileFormat ?? "v2";
   }
 
-  /** The same files for one task, without ambient context. What the constructor was given stays. */
+  /** The same files for one task, without ambient context. Options of the constructor stay. */
   withRuntime(runtime: BackendRuntime): StoreBackend {
     const own = this.#runtime;
     const options = { store: this.#store, namespace: this.#namespace, fileFormat: this.#format };
@@ -173,7 +173,7 @@ export class StoreBackend implements BackendProtocol {
     );
   }
 
-  /** Replaces what is there. One file that cannot be stored does not keep the others from it. */
+  /** Replaces existing files. One file that cannot be stored does not stop the others. */
   async uploadFiles(
     uploads: readonly (readonly [string, Uint8Array])[],
     options?: OperationOptions,

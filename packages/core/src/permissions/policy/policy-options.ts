@@ -21,15 +21,15 @@ export interface AuditEvent {
   readonly path: string;
   /** `refused` by this policy, `failed` in the backend, or `done`. */
   readonly outcome: "done" | "refused" | "failed";
-  /** Absent for what was done, and for what was thrown. */
+  /** Absent for operations that were done, and for thrown errors. */
   readonly code?: FileErrorCode | string;
 }
 
 type CheckResult = string | boolean | null | undefined;
 
 /**
- * Only undefined, null and true allow the operation. A text refuses it and says why, and so does an error that is
- * thrown. Any other value refuses it too, also an empty text.
+ * Only undefined, null and true allow the operation. A text, or a thrown error, refuses it with a reason. Any other
+ * value refuses it too, also an empty text.
  */
 export type PolicyCheck = (operation: PolicyOperation, path: string) => CheckResult | Promise<CheckResult>;
 

@@ -258,7 +258,7 @@ export class PolicyBackend extends ForwardingBackend {
     }
   }
 
-  /** As the inner backend reads it: what is judged is what is used. */
+  /** The path in the inner backend's spelling, so that check and use see the same path. */
   #canonical(path: string): CanonicalPath {
     return canonicalPath(path, { base: this.workingDirectory });
   }

@@ -7,7 +7,7 @@ export interface RateLimit {
   readonly perSeconds: number;
 }
 
-/** The last operations of all who share it. */
+/** The last operations of all backends that share it. */
 export class RateLimiter {
   readonly #limit: RateLimit;
   /** When each of the last operations was, oldest first, in milliseconds. */
@@ -26,7 +26,7 @@ export class RateLimiter {
     this.#limit = limit;
   }
 
-  /** Counts one operation, or says when there is room for it. A refused one does not count. */
+  /** Counts one operation, or returns when the next one is possible. A refused operation does not count. */
   take(now: number = performance.now()): FileError | undefined {
     const { operations, perSeconds } = this.#limit;
     const oldest = now - perSeconds * 1000;

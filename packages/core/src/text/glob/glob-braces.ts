@@ -2,8 +2,8 @@
 export const MAX_ALTERNATIVES = 256;
 
 /**
- * The patterns that `{a,b}` groups stand for, nested ones too; undefined when there are too many.
- * Braces without a comma, without a partner or after a backslash are ordinary characters.
+ * The patterns for all `{a,b}` groups, nested ones too; undefined when there are too many. Braces without a comma,
+ * without a partner or after a backslash are ordinary characters.
  */
 export function expandBraces(pattern: string): string[] | undefined {
   const done: string[] = [];

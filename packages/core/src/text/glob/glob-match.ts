@@ -1,10 +1,9 @@
 /**
  * Globs over canonical paths: `*`, `**`, `?`, `[abc]`, `[!a-z]`, `{a,b}` and `\` before a special character.
  *
- * Not compiled to a regular expression: `*a*a*a*a*a*a*a*a*b` on forty characters costs a backtracking engine
- * seconds. Here a wildcard only ever goes back to the last star, so a match takes at most the
- * length of the pattern times the length of the path, whatever either contains. Names that begin with a
- * dot are names like any other.
+ * Not compiled to a regular expression: `*a*a*a*a*a*a*a*a*b` on forty characters costs a backtracking engine seconds.
+ * Here a wildcard only ever goes back to the last star, so a match always takes at most the length of the pattern times
+ * the length of the path. Names that begin with a dot are names like any other.
  */
 
 import { type Level, matchLevels } from "../match-levels.ts";
@@ -28,8 +27,8 @@ export type Glob =
 const MAX_PATTERN_LENGTH = 1000;
 
 /**
- * A matcher for one query. The pattern is relative to `base`; one without a slash fits a name at any depth
- * below it, and one that begins with a slash is relative to the root but still finds only what is in `base`.
+ * A matcher for one query. The pattern is relative to `base`. A pattern without a slash matches a name at any depth
+ * below it. One that begins with a slash is relative to the root, but still finds only paths in `base`.
  */
 export function compileGlob(pattern: string, base = "/"): Glob {
   if (pattern === "") return invalid("Pattern is empty");

@@ -328,10 +328,7 @@ export class Execution {
     return { status: "interrupted", task: "cancelled", threadStatus, view, rolledBack };
   }
 
-  /**
-   * Takes over the work of an earlier worker, which has to be ended even if the run was cancelled before. Returns the
-   * error if its agent can no longer be made.
-   */
+  /** Takes over an earlier worker's work, even of a cancelled run. Returns the error if its agent cannot be made. */
   private async takeUp(): Promise<{ readonly error: unknown } | undefined> {
     const { parts, run, claim, signals } = this;
     this.held ??= await claimThread(parts.saver, run.thread_id, parts.claimTtlMs, signals.gone);

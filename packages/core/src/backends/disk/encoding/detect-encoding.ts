@@ -1,9 +1,8 @@
 /**
  * The encoding of a file, and whether it is text at all.
  *
- * Both depend on the file alone, never on the page somebody reads: the head tells text from binary, and the bytes
- * from the first one outside ASCII tell the encoding. So every reader of a file, of a page or of the whole, gets the
- * same answer.
+ * Both depend on the file alone, never on the page that is read: the head shows text or binary, and the bytes from the
+ * first one outside ASCII show the encoding. So every read of a file, of a page or of the whole, gets the same answer.
  */
 import { isAscii, isUtf8 } from "node:buffer";
 import { createRequire } from "node:module";
@@ -33,7 +32,7 @@ export interface ByteOrderMark {
   readonly length: number;
 }
 
-/** Decodes a sample, or says that it is not valid; given by the codecs, which know how. */
+/** Whether the sample is valid in the encoding; provided by the codecs. */
 export type IsValid = (sample: Buffer, encoding: Encoding) => boolean;
 
 /** UTF-16 is known by its mark alone: without one its NULs make it binary. */
@@ -124,7 +123,7 @@ function isShiftJisKana(lead: number, trail: number): boolean {
   );
 }
 
-/** Whether at least `share` of the pairs that begin with a high byte are as `test` says. */
+/** Whether `test` holds for at least `share` of the pairs that begin with a high byte. */
 function isMostly(sample: Buffer, test: (lead: number, trail: number) => boolean, share = 0.5): boolean {
   let pairs = 0;
   let hits = 0;

@@ -28,7 +28,7 @@ export type EditedBytes =
     }
   | FileError;
 
-/** Accepts as `oldString` whatever part of the file a read has shown. `path` is for words alone. */
+/** Accepts as `oldString` any part of the file as a read shows it. `path` is only for messages. */
 export function editBytes(
   bytes: Buffer,
   oldString: string,
@@ -54,8 +54,8 @@ export function editBytes(
 const ASTRAY_IN_UTF8 = Buffer.from([0xf4, 0x8f]);
 
 /**
- * Nearly every edit: UTF-8 whose line ends need no thought, without decoding any of it. Undefined where
- * there is more to think about, also about the words of an error.
+ * The usual edit: UTF-8 with simple line ends, without decoding the file. Undefined for any other edit, and for
+ * failures, which need a message.
  */
 function editPlainUtf8(
   bytes: Buffer,
@@ -109,7 +109,7 @@ function piecesOf(bytes: Buffer, found: readonly number[], length: number, repla
 /** More of them are not worth a write each. */
 const MAX_PIECES = 8;
 
-/** A reader is not shown the mark; who has it from elsewhere, and not from the text, means the beginning of the file. */
+/** Readers do not see the byte order mark; an `oldString` that begins with one means the start of the file. */
 function withoutMark(
   text: string,
   oldString: string,

@@ -1,4 +1,4 @@
-/** Looks for the same bytes in many buffers, with what it knows about them prepared once. */
+/** Searches many buffers for the same bytes, which are analysed once. */
 import {
   bordersOf,
   LONGEST_FOR_PLATFORM,
@@ -13,7 +13,7 @@ export class LiteralFinder {
   /** How far the window may move when a byte is its last. */
   readonly #skips: Int32Array;
   readonly #rarest: number;
-  /** From the rarest byte to the end, which is what the platform is asked for. */
+  /** From the rarest byte to the end: the part that the platform searches for. */
   readonly #end: Buffer;
   #borders: Int32Array | undefined;
 

@@ -1,8 +1,7 @@
 /**
- * Finds where a page of lines stands in a file whose bytes come chunk by chunk, without decoding them.
+ * Finds the position of a page of lines in a file whose bytes come chunk by chunk, without decoding them.
  *
- * In every encoding here a line end is a unit of its own that no other character contains: one byte, or
- * two in UTF-16.
+ * In every encoding here a line end is a unit of its own that no other character contains: one byte, or two in UTF-16.
  */
 
 const FEED = 10;

@@ -1,9 +1,9 @@
 /**
- * Text in the encodings files have, both ways without loss.
+ * Text in the encodings of files, both ways without loss.
  *
- * Whatever the bytes are, text and bytes correspond one to one: a byte that is not part of a valid
- * character (one astray in a UTF-8 file, say) is shown as one private-use character of its own and written back
- * as the same byte. The libraries are loaded only for what the runtime cannot do itself.
+ * Text and bytes always correspond one to one: a byte that is not part of a valid character (a stray one in a UTF-8
+ * file, say) is shown as one private-use character and written back as the same byte. The libraries are loaded only for
+ * encodings that the runtime does not have.
  */
 import { isUtf8 } from "node:buffer";
 import { createRequire } from "node:module";
@@ -76,7 +76,7 @@ export function decodePart(bytes: Buffer, encoding: Encoding): string {
 const LARGEST_PIECE = 65_536;
 const SMALLEST_PIECE = 16;
 
-/** Pieces that are in order are decoded as a whole; those with bytes astray are taken apart further. */
+/** Valid pieces are decoded as a whole; pieces with stray bytes are split further. */
 function decodePieces(bytes: Buffer, codec: Codec, size: number): string {
   const text = codec.decode(bytes);
   if (text !== undefined) return text;
@@ -153,7 +153,7 @@ const ASTRAY_IN_UTF8 = Buffer.from([0xf4, 0x8f]);
 interface Codec {
   /** Bytes that a character takes at least. */
   readonly step: 1 | 2;
-  /** Undefined when the bytes are not what `encode` would give for the text. */
+  /** Undefined when `encode` would not give these bytes for the text. */
   decode(bytes: Buffer): string | undefined;
   encode(text: string): Buffer;
   /** Whether no character lies on both sides of `at`, which is neither end of the bytes. */
@@ -234,7 +234,7 @@ interface Library {
 }
 
 const load = createRequire(import.meta.url);
-/** In none of the older encodings is a byte below this one part of a longer character. */
+/** In all older encodings a byte below this one is never part of a longer character. */
 const FIRST_TRAIL = 0x30;
 
 function legacy(encoding: Encoding): Codec {

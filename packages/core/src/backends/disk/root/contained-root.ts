@@ -1,9 +1,9 @@
 /**
- * A directory nothing gets out of: turns virtual paths into open directories inside it.
+ * A directory that no path leaves: turns virtual paths into open directories inside it.
  *
- * Links that stay inside are followed here, name by name, and never by the system; one that leads out is
- * refused in the same words whether or not there is something out there. What was resolved is held open, so
- * that what was checked is what is used.
+ * Links that stay inside are followed here, name by name, and never by the system. A link that leads out is refused
+ * with the same message whether or not its target exists. Resolved directories are held open, so that check and use
+ * happen on the same thing.
  */
 import { closeSync, constants as flagsOf, fstatSync, mkdirSync, type Stats } from "node:fs";
 import { isWithin, showPath } from "../../../paths.ts";
@@ -22,7 +22,7 @@ export class ContainedRoot {
   readonly hostPath: string;
   readonly mountedAt: string;
   readonly #strategy: OpenStrategy | undefined;
-  /** The root as it was opened first. Everything is resolved from here, whatever becomes of the names above it. */
+  /** The root as it was first opened. Every path starts here, even if the names above it change. */
   #held: OpenDirectory | undefined;
 
   /** `hostPath` is absolute. Nothing is opened before it is needed. */
@@ -46,7 +46,7 @@ export class ContainedRoot {
     }
   }
 
-  /** `path` as seen from the root: it begins with `/`, which is the root. Throws for one that is not in it. */
+  /** `path` below the root: it begins with `/`, which is the root. Throws for a path outside. */
   pathInside(path: string): string {
     if (this.mountedAt === "/") return path;
     const start = isWithin(path, this.mountedAt) ? this.mountedAt : this.#realMount;
@@ -54,13 +54,13 @@ export class ContainedRoot {
     throw new FileFailure("OUTSIDE_ROOT", outsideRoot(path).error);
   }
 
-  /** The virtual path of what lies at `inside`, as seen from the root. */
+  /** The virtual path of `inside`, a path below the root. */
   virtualPath(inside: string): string {
     if (this.mountedAt === "/") return inside;
     return inside === "/" ? this.mountedAt : this.mountedAt + inside;
   }
 
-  /** Where paths are those of the host, the root may also be called by its name without links. */
+  /** With host paths, the root may also be named by its path without links. */
   get #realMount(): string | undefined {
     try {
       return this.realHostPath();
@@ -89,9 +89,7 @@ export class ContainedRoot {
     }
   }
 
-  /**
-   * The file at `path` opened as `flags` say, and what it is: it may be a directory. The caller closes it.
-   */
+  /** Opens `path` with `flags` and returns its stats: it may be a directory. The caller closes it. */
   openFile(
     path: string,
     flags: number = flagsOf.O_RDONLY,
@@ -117,7 +115,7 @@ export class ContainedRoot {
     }
   }
 
-  /** The real path of the root on the host, as it is now; undefined where it does not exist. */
+  /** The present real path of the root on the host; undefined if it does not exist. */
   realHostPath(): string | undefined {
     const root = this.#start();
     try {
@@ -127,7 +125,7 @@ export class ContainedRoot {
     }
   }
 
-  /** Lets go of the directory. The next call opens the one that is there then. */
+  /** Releases the directory. The next call opens the directory that exists then. */
   close(): void {
     if (this.#held === undefined) return;
     forgotten.unregister(this);
@@ -160,7 +158,7 @@ export class ContainedRoot {
   }
 }
 
-/** Closes the directories of roots that nobody closed. */
+/** Closes the directories of roots that were not closed. */
 const forgotten = new FinalizationRegistry<OpenDirectory>((directory) => directory.close());
 
 const ROOT_GONE =

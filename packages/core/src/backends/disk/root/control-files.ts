@@ -1,10 +1,10 @@
 /**
- * Files that steer other programs: what is written there is run or obeyed by a shell, git, an editor, an agent or a
- * CI service, without anyone looking. A person has to agree before they are written, whether they exist or not.
+ * Control files steer other programs: a shell, git, an editor, an agent or a CI service runs or obeys their content
+ * without a look by a person. A person has to approve a write, whether they exist or not.
  *
- * `.gitmodules`, `.gitattributes` and `.npmrc` count: they name commands or where code is fetched from. So do CI
- * definitions, which run with the keys of a project as soon as they are pushed. `package.json`, lock files and
- * makefiles do not: they are the work itself, change with every task, and run when somebody runs them.
+ * `.gitmodules`, `.gitattributes` and `.npmrc` count: they name commands or sources of code. So do CI definitions,
+ * which run with the keys of a project after a push. `package.json`, lock files and makefiles do not: they are the work
+ * itself, change with every task, and run when a person runs them.
  */
 
 /** Directories, wherever they are, with all that lies in them; `.git` may also be a file that names one. */
@@ -105,7 +105,7 @@ const FILES = new Set([
   ".mergify.yml",
 ]);
 
-/** The directory of the harness, for its settings and for what it moved out of conversations. */
+/** The directory of the harness, for its settings and for content moved out of conversations. */
 const OWN = ".deepwright";
 const OWN_AREA = /^\/\.deepwright\/(?:\.gitignore|(?:large_tool_results|conversation_history)\/.+)$/s;
 

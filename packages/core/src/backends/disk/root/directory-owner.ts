@@ -1,4 +1,4 @@
-/** Files that root makes in somebody's directory belong to the owner of the directory. */
+/** Gives files that root makes in a directory to the owner of the directory. */
 import { statSync } from "node:fs";
 import type { OpenDirectory } from "./open-directory.ts";
 

@@ -1,4 +1,4 @@
-/** Whether a directory lies on a disk of this machine whose reads come up short only at the end of a file. */
+/** Whether a directory is on a local disk, where a short read means the end of the file. */
 import { statfsSync } from "node:fs";
 
 /** As Linux numbers them: ext, xfs, btrfs, tmpfs, overlay, zfs, f2fs. */

@@ -1,14 +1,14 @@
 /**
- * A directory held open, whose children are reached through it and not through its name.
+ * A directory held open. Its children are reached through it and not through its name.
  *
- * On Linux the descriptor is the address (`/proc/<pid>/fd/N`): whatever happens to the names of the
- * directory and of those above it, a child is looked up in the directory that was opened.
+ * On Linux the descriptor is the address (`/proc/<pid>/fd/N`): a child is looked up in the directory that was opened,
+ * even if the names of the directory and of those above it change.
  *
- * Elsewhere the address is a path. Each directory remembers who it and its ancestors were, no link is
- * followed, and who answers is compared before and after an operation. One race remains there: an ancestor
- * swapped for a link and swapped back between the two comparisons goes unseen, and what was created in
- * between stays where it was created. A directory that is removed and made again also goes unseen where the
- * disk gives it the same number. A process that can do either has write access to the root.
+ * Elsewhere the address is a path. Each directory remembers the identity of itself and its ancestors, no link is
+ * followed, and identities are compared before and after an operation. One race remains there: an ancestor that is
+ * swapped for a link and back between the two comparisons goes unseen, and files created in between stay where they
+ * were created. A directory that is removed and made again also goes unseen if the disk gives it the same number. A
+ * process that can do either has write access to the root.
  */
 import {
   accessSync,
@@ -42,7 +42,7 @@ const NON_BLOCKING = flagsOf.O_NONBLOCK ?? 0;
 const DIRECTORY = O_PATH | (flagsOf.O_DIRECTORY ?? 0);
 const CREATES = flagsOf.O_CREAT;
 
-/** Bytes a system says a directory has. In one with more there may be thousands of entries. */
+/** Bytes that the system reports for a directory. A larger one may have thousands of entries. */
 const LARGE_DIRECTORY = 128 * 1024;
 const ENTRIES_AT_ONCE = 1024;
 
@@ -110,7 +110,7 @@ export class OpenDirectory {
     return new OpenDirectory(path.toString(), undefined, chain);
   }
 
-  /** The same directory once more, to be closed by itself. */
+  /** The same directory a second time, to be closed separately. */
   again(): OpenDirectory {
     if (this.strategy === "path") return new OpenDirectory(this.at, undefined, this.#chain);
     return OpenDirectory.#held(openSync(this.path("."), DIRECTORY));
@@ -139,8 +139,8 @@ export class OpenDirectory {
   }
 
   /**
-   * Opens a file for reading, or as `flags` say, and never waits for the other end of a pipe. The caller
-   * asks `fstat` what was opened, and closes it. A link throws `ELOOP`.
+   * Opens a file for reading, or with `flags`, and never waits for the other end of a pipe. The caller checks it with
+   * `fstat`, and closes it. A link throws `ELOOP`.
    */
   openFile(name: EntryName, flags: number = flagsOf.O_RDONLY, mode?: number): number {
     const path = this.path(name);
@@ -220,7 +220,7 @@ export class OpenDirectory {
     return this.#checked(() => lstatSync(this.path(name)));
   }
 
-  /** Where the link `name` leads, as it is written there. */
+  /** The stored target of the link `name`. */
   readLink(name: EntryName): string {
     return this.#checked(() => readlinkSync(this.path(name)));
   }
@@ -240,7 +240,7 @@ export class OpenDirectory {
     closeSync(descriptor);
   }
 
-  /** Its real path on the host, as it is at this moment. */
+  /** Its present real path on the host. */
   hostPath(): string {
     if (this.strategy === "path") return this.at || "/";
     return readlinkSync(this.at);

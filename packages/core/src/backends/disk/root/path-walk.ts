@@ -11,7 +11,7 @@ const MAX_LINKS = 40;
 export interface ResolveOptions {
   /** Makes the directories on the way. */
   readonly create?: boolean;
-  /** Leaves a link at the end as it is. */
+  /** Does not follow a link at the end. */
   readonly keepLink?: boolean;
   /** A file where a directory must be is then in the way, and else just makes that there is nothing. */
   readonly forChange?: boolean;
@@ -22,9 +22,9 @@ export interface ResolveOptions {
 /** Where a path leads. The caller closes `directory`. */
 export interface ResolvedPath {
   readonly directory: OpenDirectory;
-  /** As it is on disk; `.` for the root itself. */
+  /** The name on disk; `.` for the root itself. */
   readonly name: string;
-  /** The canonical virtual path after links; that of the link where it was kept. */
+  /** The canonical virtual path after links; with `keepLink` the path of the link. */
   readonly path: string;
   /** Stats of the entry; never of a link unless it was kept. Undefined: nothing is there. */
   readonly stats: Stats | undefined;
@@ -39,7 +39,7 @@ export interface MissingPath {
 /** How a root is called. */
 export interface RootNames {
   readonly hostPath: string;
-  /** The virtual path of what lies at `inside`, as seen from the root. */
+  /** The virtual path of `inside`, a path below the root. */
   virtualPath(inside: string): string;
 }
 
@@ -123,10 +123,7 @@ export class PathWalk {
     return undefined;
   }
 
-  /**
-   * Paths are NFC. A name that is stored in another form is found by comparing: where only that form exists
-   * it is what the path means.
-   */
+  /** Paths are NFC. If only another form of the name exists on disk, the path means that entry. */
   #find(name: string): { readonly name: string; readonly stats: Stats } | undefined {
     const stats = this.#look(name);
     if (stats !== undefined) return { name, stats };
@@ -148,7 +145,7 @@ export class PathWalk {
     }
   }
 
-  /** A new directory, or one that somebody else made meanwhile. */
+  /** A new directory, or one that another process made meanwhile. */
   #made(name: string): OpenDirectory {
     try {
       mkdirSync(this.#here.path(name), 0o755);
@@ -249,7 +246,7 @@ export class PathWalk {
     return { path: this.#pathOf([name, ...rest]) };
   }
 
-  /** The virtual path of what `names` leads to from where the walk stands. */
+  /** The virtual path that `names` lead to from the present position of the walk. */
   #pathOf(names: readonly string[]): string {
     return this.#root.virtualPath(`/${[...this.#names, ...names].join("/")}`.normalize("NFC"));
   }

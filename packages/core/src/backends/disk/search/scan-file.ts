@@ -47,7 +47,7 @@ export class FileScanner {
     this.maxFileSize = Math.min(maxFileSizeBytes, MAX_SCANNED_BYTES);
   }
 
-  /** Adds what is found to `matches`. Throws what the system says. */
+  /** Adds the found lines to `matches`. Throws errors of the system. */
   scan(descriptor: number, path: string, matches: FoundLine[]): ScanOutcome {
     const bytes = this.#read(descriptor);
     if (typeof bytes === "string") return bytes;

@@ -25,7 +25,7 @@ export interface GrepRequest extends SearchRequest {
 
 /** The caller closes `directory`. */
 export interface SearchStart {
-  /** The directory to search, or that of `file`. */
+  /** The directory to search, or the directory of `file`. */
   readonly directory: OpenDirectory;
   readonly file?: string;
   /** The path after links. */

@@ -1,11 +1,10 @@
 /**
- * Searching files on disk: a search finds what it would find in a map of the same files.
+ * Searches files on disk, with the same results as for a map of the same files.
  *
- * Literal text, matches sorted by path and line, `.gitignore` honoured, `.git`, links, special and binary
- * files left out; see `walk.ts`, `scan-file.ts` and `text/ignore-rules.ts`. The path a search starts at is
- * searched even where it is ignored, and so is a file given as path. What could not be searched is in
- * `skipped`: files over the size limit, directories and files that may not be read, names that are not
- * UTF-8. When the time is up, what was found so far is the result.
+ * Literal text, matches sorted by path and line, `.gitignore` respected, `.git`, links, special and binary files left
+ * out; see `walk.ts`, `scan-file.ts` and `text/ignore-rules.ts`. The start of a search is searched even if it is
+ * ignored, also when it is a file. `skipped` lists what could not be searched: files over the size limit, unreadable
+ * files and directories, names that are not UTF-8. When the time is up, the matches so far are the result.
  */
 import { closeSync } from "node:fs";
 import { isWithin, parentPath } from "../../../paths.ts";

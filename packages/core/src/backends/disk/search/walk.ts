@@ -1,10 +1,9 @@
 /**
  * Walks a directory tree in the order of the paths in it, one held-open directory at a time.
  *
- * Paths are ordered by code units, so a directory comes where its name with a slash would. Links are never
- * followed and never reported; neither are pipes, sockets and devices. What vanishes on the way was not
- * there, and a file that is still being written is not there yet. Directories that cannot be read and
- * names that are not UTF-8 are reported.
+ * Paths are ordered by code units, so a directory comes where its name with a slash would. Links are never followed and
+ * never reported; neither are pipes, sockets and devices. Entries that vanish meanwhile, and files that are still being
+ * written, do not count. Unreadable directories and names that are not UTF-8 are reported.
  */
 import { isUtf8 } from "node:buffer";
 import { closeSync, type Dirent, fstatSync, readFileSync } from "node:fs";
@@ -41,9 +40,9 @@ export interface WalkOptions {
   readonly readIgnoreFiles: boolean;
   /** Whether to look into a directory at all. */
   readonly enters?: (path: string) => boolean;
-  /** Files that do not fit are handed on without asking whether they are ignored: the caller wants none of them. */
+  /** Files that do not fit are passed on without a check of ignore rules: the caller drops them. */
   readonly fits?: (path: string) => boolean;
-  /** A directory that is not asked about, nor those above it. */
+  /** A directory that is entered without a check, like those above it. */
   readonly entered?: string;
   /** `order` is where it would have come in the walk. */
   readonly onSkipped: (path: string, code: FileErrorCode, order: string) => void;
@@ -59,9 +58,9 @@ interface Frame {
 }
 
 interface Entry {
-  /** The name as paths spell it, with a slash after that of a directory. */
+  /** The name in paths, with a slash behind a directory's. */
   readonly key: string;
-  /** As it is on disk. */
+  /** The name on disk. */
   readonly name: string;
   readonly isDirectory: boolean;
 }
@@ -205,7 +204,7 @@ export function readIgnoreFile(directory: OpenDirectory): IgnoreRules | undefine
   }
 }
 
-/** Why a search passed over something; undefined for what vanished or turned into a link meanwhile. */
+/** The code for a skipped entry; undefined for one that vanished or became a link meanwhile. */
 export function skipCode(error: unknown): FileErrorCode | undefined {
   const code = systemCode(error);
   if (code === undefined) throw error;
