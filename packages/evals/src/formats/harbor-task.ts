@@ -86,12 +86,15 @@ function manifestOf(text: string, directory: string): z.infer<typeof manifest> {
   return data;
 }
 
+/** The model reads the text: a link could name any file of this machine. */
 async function textAt(directory: string, name: string): Promise<string> {
+  const path = join(directory, name);
   try {
-    return await readFile(join(directory, name), "utf8");
+    if ((await lstat(path)).isFile()) return await readFile(path, "utf8");
   } catch (cause) {
     throw problem(directory, `${name} cannot be read: ${(cause as Error).message}`);
   }
+  throw problem(directory, `${name} is no file`);
 }
 
 /** Regular files alone: a link may lead anywhere. A directory that is not there is empty. */

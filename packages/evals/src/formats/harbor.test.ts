@@ -76,6 +76,8 @@ test("a task is solved by an agent that works in the sandbox, and its tests say 
 test("work that is wrong, a reward that the agent wrote itself, and a model that fails are not rewarded", async () => {
   const cheat = "mkdir -p .harbor/logs/verifier; echo 1 > .harbor/logs/verifier/reward.txt; echo 4 > sum.txt";
   expect(await run([shell(cheat), say("Done.")])).toMatchObject({ reward: 0 });
+  const link = "mkdir -p .harbor/tests; echo 4 > sum.txt; ln -s ../../sum.txt .harbor/tests/expected.txt";
+  expect(await run([shell(link), say("Done.")])).toMatchObject({ reward: 0 });
   expect(await run([new Error("no such model")])).toMatchObject({
     reward: 0,
     error: expect.stringContaining("no such model"),
@@ -157,6 +159,9 @@ test("links in a task are refused, because they may lead anywhere", async () => 
   const directory = taskDirectory();
   symlinkSync("/etc/passwd", join(directory, "environment", "link"));
   await expect(readHarborTask(directory)).rejects.toThrow("link is neither a file nor a directory");
+  const words = taskDirectory({ "instruction.md": undefined });
+  symlinkSync("/etc/passwd", join(words, "instruction.md"));
+  await expect(readHarborTask(words)).rejects.toThrow("instruction.md is no file");
 });
 
 test("an environment with an image is not built: what its Dockerfile runs is in the image", async () => {

@@ -43,7 +43,8 @@ export async function runHarborTask(task: HarborTask, options: RunHarborOptions)
     const place = new Place(opened, options.sandbox.workingDirectory, task);
     await place.put(task.files);
     const failure = await work(task, place, options);
-    // The tests come after the agent's work, so that it can neither read nor change them.
+    // The tests come after the agent's work, so that it can neither read nor change them, nor put files beside them.
+    await place.clearTests();
     await place.put(
       Object.fromEntries(Object.entries(task.tests).map(([path, file]) => [`/tests/${path}`, file])),
     );
@@ -120,6 +121,10 @@ class Place {
       throw new EvalsError(
         `${this.task.name}: files cannot be put into the sandbox (${refused?.path}: ${refused?.error}).`,
       );
+  }
+
+  async clearTests(): Promise<void> {
+    await this.opened.sandbox.execute(`rm -rf '${this.mapped("/tests")}'`);
   }
 
   async test(): Promise<Pick<HarborEnd, "reward" | "output">> {

@@ -16,6 +16,7 @@ export {
   type ShownTodo,
   type Usage,
 } from "../fold/screen.ts";
+export { isSlowMarkdown } from "../fold/slow-markdown.ts";
 export {
   type AnswerExtras,
   openThread,

@@ -1,10 +1,9 @@
 /** Markdown as tokens. HTML stays text, links lead to web and mail alone, and pictures are never loaded from elsewhere. */
+import { isSlowMarkdown } from "@deepwright/protocol/live";
 import { Lexer, type Token, Tokenizer, type Tokens } from "marked";
 
-/** Longer texts, and texts nested deeper, are shown as they are: reading them as Markdown could block the page. */
+/** Longer texts are shown as they are: reading them as Markdown could block the page. */
 const MOST_LENGTH = 60_000;
-const TOO_DEEP =
-  /^[ \t]*(?:>[ \t]?){24}|^[ \t]*(?:[-*+] ){24}|^ {80,}[-*+] |\[{200}|[*_]{300}|(?:\[[^[\]\n]{0,20}){200}/m;
 
 /** Formulas stay as they were written: their stars and underlines are no emphasis. */
 const INLINE_MATH =
@@ -51,37 +50,12 @@ class BoundedTokenizer extends Tokenizer {
 
 /** Undefined: the text is better shown as it is. */
 export function tokensOf(text: string): readonly Token[] | undefined {
-  if (text.length > MOST_LENGTH || TOO_DEEP.test(text) || isTangled(text)) return undefined;
+  if (text.length > MOST_LENGTH || isSlowMarkdown(text)) return undefined;
   try {
     return new Lexer({ gfm: true, extensions: MATH, tokenizer: new BoundedTokenizer() }).lex(text);
   } catch {
     return undefined;
   }
-}
-
-/** Forms that take the reader of Markdown more than linear time. */
-function isTangled(text: string): boolean {
-  return hasDeepAddresses(text) || text.split(/\s/).some(isTangledWord);
-}
-
-const MOST_SIGNS = 1_000;
-
-/** Behind each sign of a word the rest of the word is searched for the `@` of an address. */
-function isTangledWord(word: string): boolean {
-  return word.length > 2 * MOST_SIGNS && (word.match(/[*_~`\\<![]/g)?.length ?? 0) > MOST_SIGNS;
-}
-
-const MOST_OPEN = 50;
-
-/** Addresses of links that are opened in one another: the time to read them grows with the cube of their number. */
-function hasDeepAddresses(text: string): boolean {
-  let open = 0;
-  for (const [part] of text.matchAll(/\]\(|\)|\n[ \t]*\n/g)) {
-    if (part === "](") open += 1;
-    else open = part === ")" ? Math.max(0, open - 1) : 0;
-    if (open > MOST_OPEN) return true;
-  }
-  return false;
 }
 
 /** The address, where it is one of the web or of mail; undefined: the link is shown as text. */

@@ -2,7 +2,8 @@
  * Cuts Markdown that is still being written into pieces that cannot change any more and a rest that can. A piece
  * that was given once is shown once.
  */
-import { marked, type Token } from "marked";
+import { isSlowMarkdown } from "@deepwright/protocol";
+import { Lexer, type Token } from "marked";
 
 export type Piece =
   | { readonly kind: "markdown"; readonly source: string }
@@ -40,7 +41,9 @@ export function cutMarkdown(
   const rest = text.slice(from);
   if (fence) return insideFence(text, from, fence, isWhole);
   if (rest === "") return { pieces: [], end: from, fence };
-  const tokens = marked.lexer(rest);
+  if (isSlowMarkdown(rest)) return asItIs(text, from, isWhole);
+  // Only where blocks end counts here.
+  const tokens = new Lexer().blockTokens(rest);
   const last = tokens.findLastIndex(({ type }) => type !== "space");
   const settled = isWhole ? tokens.length : Math.max(last, 0);
   const pieces: Piece[] = [];
@@ -65,7 +68,24 @@ export function cutMarkdown(
   };
 }
 
+/** Signs of emphasis times characters. Each sign of a block costs a look through all of it. */
+const MOST_LOOKED_AT = 2_000_000;
+
+function isCostly({ raw }: Token): boolean {
+  return raw.length > 1_000 && (raw.match(/[*_~]/g)?.length ?? 0) * raw.length > MOST_LOOKED_AT;
+}
+
+/** Lines that are no Markdown. */
+function asItIs(text: string, from: number, isWhole: boolean): CutMarkdown {
+  const end = isWhole ? text.length : text.lastIndexOf("\n") + 1;
+  if (end <= from) return { pieces: [], end: from, fence: undefined };
+  const lines = text.slice(from, end).replace(/\n$/, "").split("\n");
+  return { pieces: [{ kind: "code", language: "", lines }], end, fence: undefined };
+}
+
 function piecesOf(token: Token): readonly Piece[] {
+  if (token.type !== "code" && isCostly(token))
+    return [{ kind: "code", language: "", lines: token.raw.replace(/\n+$/, "").split("\n") }];
   if (token.type === "code" && "codeBlockStyle" in token === false)
     return [{ kind: "code", language: String(token.lang ?? ""), lines: String(token.text).split("\n") }];
   return [{ kind: "markdown", source: token.raw }];

@@ -66,3 +66,15 @@ test("the theme follows the background of the terminal", () => {
   expect(themeForBackground("rgb:1e/1e/2e")).toBe("dark");
   expect(themeForBackground("nonsense")).toBeUndefined();
 });
+
+test.each(["[a](", "![a](", "[a", "*a **b ", "_a_", "~a ", "> ", "- "])(
+  "a message of %j again and again is shown as it is, at once",
+  (part) => {
+    const text = part.repeat(15_000);
+    const pieces = cutMarkdown(safeText(text), 0, undefined, true).pieces;
+    const shown = pieces.flatMap((piece) => pieceRows(piece, 60, theme)).join("");
+    expect(shown.split(part.trim()[0] as string).length).toBeGreaterThan(15_000);
+    const step = cutMarkdown(text.slice(0, 40_000), 0, undefined, false);
+    expect(step.end).toBeLessThanOrEqual(40_000);
+  },
+);
