@@ -1,10 +1,9 @@
 /** `deepwright pair`. Returns the exit code. */
 import { readFile } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
-import { join } from "node:path";
 import { CommandError, usageError } from "../command-error.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
-import { homeOf } from "../state/home.ts";
+import { isOfAnotherUser, keptToken } from "../sign-in/kept-token.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { askForCode, type Reply } from "./ask-for-code.ts";
@@ -12,10 +11,10 @@ import type { RawPairOptions } from "./pair-command-line.ts";
 
 export async function pairCommand(raw: RawPairOptions): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);
-  const token = await serverToken();
+  const { token, isKept } = await serverToken();
   const ca = raw.cert === undefined ? undefined : await certificate(raw.cert);
   const places = raw.url === undefined ? addressesOf(portOf(raw.port), ca !== undefined) : [urlOf(raw.url)];
-  const { url, code, expiresAt } = await codeFrom(places, { token, ca });
+  const { url, code, expiresAt } = await codeFrom(places, { token, isKept, ca });
   const link = `${url}/#code=${code}`;
   if (raw.json) {
     console.json(JSON.stringify({ link, expires_at: expiresAt }));
@@ -40,12 +39,11 @@ function isPrivate(url: string): boolean {
   return protocol === "https:" || /^(?:localhost|127\.|\[::1\])/.test(hostname);
 }
 
-async function serverToken(): Promise<string> {
+async function serverToken(): Promise<{ readonly token: string; readonly isKept: boolean }> {
   const given = process.env.DEEPWRIGHT_SERVER_TOKEN;
-  if (given) return given;
-  const { readPrivateFile } = await import("@deepwright/mcp");
-  const kept = await readPrivateFile(join(homeOf(process.env), "server-token"));
-  if (kept !== undefined) return kept.trim();
+  if (given) return { token: given, isKept: false };
+  const kept = await keptToken(process.env);
+  if (kept !== undefined) return { token: kept, isKept: true };
   throw usageError(
     "There is no token of a server here.",
     "Start one first: deepwright serve. Or set DEEPWRIGHT_SERVER_TOKEN.",
@@ -82,6 +80,8 @@ function addressesOf(port: number, isSecure: boolean): string[] {
   return hosts.map((host) => `${isSecure ? "https" : "http"}://${host}:${port}`);
 }
 
+const FOREIGN: Reply = { kind: "absent", why: "a program of another user listens there" };
+
 interface Made {
   readonly url: string;
   readonly code: string;
@@ -90,11 +90,12 @@ interface Made {
 
 async function codeFrom(
   places: readonly string[],
-  key: { readonly token: string; readonly ca: string | undefined },
+  key: { readonly token: string; readonly isKept: boolean; readonly ca: string | undefined },
 ): Promise<Made> {
   const replies: (readonly [string, Reply])[] = [];
   for (const url of places) {
-    const reply = await askForCode(url, key);
+    const isForeign = key.isKept && (await isOfAnotherUser(url));
+    const reply: Reply = isForeign ? FOREIGN : await askForCode(url, key);
     if (reply.kind === "code") {
       if (places.length > 1 && url === places.at(-1)) throw onlyHere();
       return { url, code: reply.code, expiresAt: reply.expiresAt };
