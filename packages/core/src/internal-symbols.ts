@@ -35,6 +35,11 @@ export const WORKSPACE_USE: unique symbol = Symbol.for("deepwright.workspace-use
 /** The effect of a tool's calls, such as `reads`: `tools/tool-effect.ts`. */
 export const EFFECT: unique symbol = Symbol.for("deepwright.effect") as never;
 
+// On the schema of a tool.
+
+/** Names of the arguments, and other names that the tool understands: `loop/failures/argument-words.ts`. */
+export const ARGUMENT_NAMES: unique symbol = Symbol.for("deepwright.argument-names") as never;
+
 // On fields of a state schema.
 
 /** True on a field that callers can read but not set. Read by `loop/contract/channels.ts`. */

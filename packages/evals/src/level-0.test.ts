@@ -17,7 +17,6 @@ const UNSOLVED = [
   "tool use/stops-before-the-work-is-done",
   "memory/learns-by-replacing-the-file",
   "memory/a-long-memory-file",
-  "approvals/nobody-is-asked-about-broken-arguments",
   "delegation/two-children-change-one-file",
 ];
 

@@ -1,7 +1,7 @@
 /** Runs checks: commands as calls of `execute` through the gate of tool calls, conditions of files on the backend. */
 import type { BackendProtocol } from "../backends/backend.ts";
 import type { HarnessCalls } from "../loop/contract/harness-calls.ts";
-import { jsonSchemaDetail } from "../loop/failures/failure-words.ts";
+import { jsonSchemaDetail } from "../loop/failures/argument-words.ts";
 import { canonicalPath, showPath } from "../paths.ts";
 import { isSuccess } from "../tools/execute.ts";
 import { type Check, type CheckedTodo, checkKey, checkProblem, jsonOf } from "./check.ts";

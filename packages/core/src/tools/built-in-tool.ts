@@ -4,8 +4,10 @@ import type { CallbackManagerForToolRun } from "@langchain/core/callbacks/manage
 import { ToolMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import { DynamicStructuredTool, ToolInputParsingException } from "@langchain/core/tools";
+import { isCommand } from "@langchain/langgraph";
 import type { z } from "zod";
 import type { BackendRuntime } from "../backends/backend.ts";
+import { argumentWords, unknownArguments } from "../loop/failures/argument-words.ts";
 import { type ToolEffect, withEffect } from "./tool-effect.ts";
 
 /** Values that a loop hands a tool besides its arguments; all of them may be missing in a call by hand. */
@@ -46,16 +48,42 @@ function heardAs(manager: CallbackManagerForToolRun | undefined, runtime: ToolCa
   return child === undefined || child.handlers.length === 0 ? runtime : { ...runtime, callbacks: child };
 }
 
-/** Arguments that do not fit the schema are answered like any other mistake of the model. */
+/**
+ * Arguments that do not fit the schema are answered like any other mistake of the model. Arguments that the tool does
+ * not have are left out, and the result names them.
+ */
 class AnsweringTool extends DynamicStructuredTool {
   override async call(...args: Parameters<DynamicStructuredTool["call"]>): Promise<never> {
+    const given = argumentsOf(args[0]);
     try {
-      return (await super.call(...args)) as never;
+      return withNote(await super.call(...args), unknownArguments(this, given)) as never;
     } catch (error) {
       if (!(error instanceof ToolInputParsingException)) throw error;
-      return failedCall(this.name, args[1] as ToolCallRuntime, badArguments(this.name, error)) as never;
+      return failedCall(this.name, args[1] as ToolCallRuntime, argumentWords(error, this, given)) as never;
     }
   }
+}
+
+/** Arguments of a whole tool call, or those that a caller gave by hand. */
+function argumentsOf(given: unknown): unknown {
+  const call = given as { readonly type?: unknown; readonly args?: unknown } | undefined;
+  return call?.type === "tool_call" ? call.args : given;
+}
+
+/** A long result may be cut at its end, so the note stands before it. An error stays the first word of its result. */
+function withNote(result: unknown, unknown: string): unknown {
+  if (unknown === "") return result;
+  const note = `Note: ${unknown} What it does not have was ignored.`;
+  if (typeof result === "string") return `${note}\n${result}`;
+  if (isCommand(result)) {
+    const { messages } = (result.update ?? {}) as { readonly messages?: unknown };
+    for (const message of Array.isArray(messages) ? messages : []) withNote(message, unknown);
+  }
+  if (!ToolMessage.isInstance(result)) return result;
+  const { content } = result;
+  if (typeof content !== "string") result.content = [{ type: "text", text: note }, ...content];
+  else result.content = result.status === "error" ? `${content}\n${note}` : `${note}\n${content}`;
+  return result;
 }
 
 /** The result of a call that failed; `text` is all the model will see. */
@@ -81,10 +109,4 @@ export function backendRuntime(runtime: ToolCallRuntime): BackendRuntime {
 
 function callId(runtime: ToolCallRuntime | undefined): string {
   return runtime?.toolCallId ?? runtime?.toolCall?.id ?? "";
-}
-
-/** LangChain puts the report of each argument after a heading of its own. */
-function badArguments(name: string, error: Error): string {
-  const report = error.message.slice(error.message.indexOf("\n\n") + 1).trim();
-  return `Error: The arguments for tool '${name}' are not valid:\n${report}`;
 }

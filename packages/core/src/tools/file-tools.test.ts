@@ -157,6 +157,41 @@ describe("file tools", () => {
     expect(answer.content).toMatch(new RegExp(`^Error: The arguments for tool '${name}' are not valid:\n✖ `));
   });
 
+  const LINES = "     1│hello\n     2│world";
+  const NAMES = "Its arguments are: file_path, offset, limit, column. What it does not have was ignored.";
+  it.each<[string, Record<string, unknown>, string]>([
+    ["read_file", { path: "/a.txt", lines: null }, LINES],
+    [
+      "read_file",
+      { path: "/a.txt", limt: 1 },
+      `Note: read_file has no argument 'limt' (did you mean 'limit'?). ${NAMES}\n${LINES}`,
+    ],
+    [
+      "read_file",
+      { file_path: "/a.txt", maxLines: 1, filePath: "/b.txt" },
+      `Note: read_file has no argument 'maxLines', 'filePath'. ${NAMES}\n${LINES}`,
+    ],
+    [
+      "read_file",
+      { file_path: "/none", limt: 1 },
+      `Error: File '/none' not found\nNote: read_file has no argument 'limt' (did you mean 'limit'?). ${NAMES}`,
+    ],
+    [
+      "write_file",
+      { file_path: "/n.txt", content: "", mode: "x" },
+      "Note: write_file has no argument 'mode'. Its arguments are: file_path, content. What it does not have was ignored.\nSuccessfully wrote to '/n.txt'",
+    ],
+  ])("%s %j is told which arguments it does not have", async (name, args, expected) =>
+    expect((await ask(name, args, sample)).content).toBe(expected),
+  );
+
+  it("names the argument that a missing one was misspelt as", async () => {
+    const { content } = await ask("read_file", { filePath: "/a.txt" }, sample);
+    expect(content).toMatch(
+      / file_path\nread_file has no argument 'filePath' \(did you mean 'file_path'\?\)\. /,
+    );
+  });
+
   it("pages through a file of 5,000 lines, 2,000 at a time", async () => {
     const content = Array.from({ length: 5000 }, (_, index) => `line ${index + 1}`).join("\n");
     const args = { file_path: "/big", limit: 9999 };

@@ -7,6 +7,7 @@
 
 import { z } from "zod";
 import { isRecord } from "../check-options.ts";
+import { withArgumentNames } from "../loop/failures/argument-words.ts";
 
 export interface Repairs {
   /** Other names a model may use for an argument. */
@@ -20,10 +21,11 @@ export interface Repairs {
 /** Besides the repairs, null and `""` mean absent for every optional argument. */
 export function lenientObject<Shape extends z.core.$ZodShape>(shape: Shape, repairs: Repairs = {}) {
   const optional = Object.keys(shape).filter((key) => (shape[key] as z.ZodType).safeParse(undefined).success);
-  return z.preprocess(
+  const schema = z.preprocess(
     (given) => (isRecord(given) ? repaired(given, optional, repairs) : given),
     z.object(shape),
   );
+  return withArgumentNames(schema, Object.keys(shape), Object.keys(repairs.aliases ?? {}));
 }
 
 function repaired(

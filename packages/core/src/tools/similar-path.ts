@@ -1,6 +1,7 @@
 /** Suggests a path for a file that is not there: a model often remembers a name nearly right. */
 import type { FileError, FileInfo } from "../backends/backend.ts";
 import { showPath } from "../paths.ts";
+import { editDistance } from "../text/edit-distance.ts";
 import type { FileCall } from "./file-tool.ts";
 
 const MOST_ENTRIES = 2_000;
@@ -63,18 +64,4 @@ function difference(one: string, other: string): number {
 function stem(name: string): string {
   const dot = name.lastIndexOf(".");
   return dot > 0 ? name.slice(0, dot) : name;
-}
-
-/** Insertions, removals and replacements that make one of the other. */
-function editDistance(a: string, b: string): number {
-  let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (let i = 1; i <= a.length; i += 1) {
-    const next = [i];
-    for (let j = 1; j <= b.length; j += 1) {
-      const replaced = row[j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1);
-      next.push(Math.min(replaced, row[j]! + 1, next[j - 1]! + 1));
-    }
-    row = next;
-  }
-  return row[b.length]!;
 }

@@ -1,5 +1,5 @@
 /** Asking about some calls only: predicates of the policy, and gates that look at arguments. */
-import type { AIMessage } from "@langchain/core/messages";
+import { type AIMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { Command, InMemoryStore, MemorySaver } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
@@ -85,7 +85,7 @@ describe("a predicate", () => {
     expect(ran).toHaveLength(1);
   });
 
-  test("arguments are as the tool's schema reads them; what is refused by it is asked about", async () => {
+  test("arguments are as the tool's schema reads them; what is refused by it is not asked about", async () => {
     const seen: unknown[] = [];
     const transfer = tool(() => "transferred", {
       name: "transfer",
@@ -97,12 +97,16 @@ describe("a predicate", () => {
       return false;
     };
     const call = (amount: unknown, id: string) => ({ name: "transfer", args: { amount }, id });
-    const { request } = await waiting([call("12", "a"), call("much", "b")], {
+    const { agent } = office([call("12", "a"), call("much", "b")], {
       tools: [transfer],
       interruptOn: { transfer: { when } },
     });
+    const state = (await agent.invoke(ask(), T)) as AgentState;
     expect(seen).toEqual([{ amount: 12, currency: "EUR" }]);
-    expect(request.actionRequests).toMatchObject([{ args: { amount: "much" } }]);
+    expect([state.__interrupt__, contents(state)]).toEqual([
+      undefined,
+      ["transferred", expect.stringMatching(/'transfer' are not valid:[\s\S]*expected number/)],
+    ]);
   });
 
   test("paths of the file tools come in their one spelling, under the tool's own name for them", async () => {
@@ -144,6 +148,90 @@ describe("a predicate", () => {
     };
     const { request } = await waiting([PAY], { interruptOn: { pay: { description } } });
     expect(request.actionRequests[0]?.description).toContain('{"amount":5}');
+  });
+});
+
+const BAD: readonly ScriptedCall[] = [
+  pay("much", "bad-pay"),
+  { name: "mail", args: { too: "ann" }, id: "bad-mail" },
+];
+
+describe("arguments that the tool's schema refuses", () => {
+  const interruptOn = { pay: true, mail: true };
+
+  test("are answered in the words of the tool, and nobody is asked", async () => {
+    const gated = office(BAD, { interruptOn });
+    const state = (await gated.agent.invoke(ask(), T)) as AgentState;
+    const free = (await office(BAD, { interruptOn: undefined }).agent.invoke(ask(), T)) as AgentState;
+    expect([state.__interrupt__, gated.ran, lastText(state)]).toEqual([undefined, [], "done"]);
+    expect(contents(state)).toEqual(contents(free));
+    expect(contents(state)).toEqual([
+      expect.stringMatching(/'pay' are not valid:[\s\S]*expected number/),
+      expect.stringMatching(/'mail' are not valid:[\s\S]*no argument 'too'/),
+    ]);
+  });
+
+  test("a built-in tool answers the same with and without approvals", async () => {
+    const write = callTool("write_file", { filepath: "/a", content: "x" });
+    const answers = [true, false].map(async (gated) => {
+      const agent = createDeepAgent({
+        model: scriptedModel([write, say("done")]),
+        interruptOn: { write_file: gated },
+        checkpointer: new MemorySaver(),
+      });
+      return contents((await agent.invoke(ask(), T)) as AgentState);
+    });
+    const [asked, free] = await Promise.all(answers);
+    expect(asked).toEqual([expect.stringMatching(/not valid:[\s\S]*did you mean 'file_path'/)]);
+    expect(asked).toEqual(free);
+  });
+
+  test("beside others: the question and its decisions are about the others, in their order", async () => {
+    const calls = [BAD[0] as ScriptedCall, pay(5, "a"), BAD[1] as ScriptedCall, MAIL];
+    const { agent, request, ran, model } = await waiting(calls, { interruptOn });
+    expect(request.actionRequests.map(({ args }) => args)).toEqual([{ amount: 5 }, { to: "ann" }]);
+    const state = (await agent.invoke(decide(edit("pay", { amount: 6 }), reject), T)) as AgentState;
+    expect(ran).toEqual([["pay", { amount: 6 }]]);
+    expect(outline(state.messages).slice(2, 6)).toEqual([
+      "tool pay failed",
+      "tool pay ok",
+      "tool mail failed",
+      "tool mail failed",
+    ]);
+    expect(contents(state)[0]).toMatch(/not valid/);
+    expect(contents(state)[3]).toMatch(/rejected by a person/);
+    expect(model.violations).toEqual([]);
+  });
+
+  test("a check that throws is no answer: then the person is asked", async () => {
+    const odd = tool(() => "odd ran", {
+      name: "odd",
+      description: "odd",
+      schema: z.object({
+        a: z.string().refine(() => {
+          throw new Error("no check");
+        }),
+      }),
+    });
+    const { request } = await waiting([{ name: "odd", args: { a: "b" }, id: "o" }], {
+      tools: [odd],
+      interruptOn: { odd: true },
+    });
+    expect(request.actionRequests).toMatchObject([{ name: "odd" }]);
+  });
+
+  test("a middleware that runs calls by itself does not get the call", async () => {
+    const seen: unknown[] = [];
+    const runsItself = {
+      name: "elsewhere",
+      wrapToolCall: ({ toolCall }: any) => {
+        seen.push(toolCall.args);
+        return new ToolMessage({ content: "ran elsewhere", tool_call_id: toolCall.id });
+      },
+    };
+    const { agent } = office([BAD[0] as ScriptedCall], { interruptOn, middleware: [runsItself as never] });
+    await agent.invoke(ask(), T);
+    expect(seen).toEqual([]);
   });
 });
 

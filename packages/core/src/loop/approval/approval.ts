@@ -27,7 +27,7 @@ import { boundFiles, type CallInputs, type InputFile, inputWords } from "../appr
 import { callShape } from "../approval-rules/call-shape.ts";
 import { describeIssues } from "../contract/channels.ts";
 import { APPROVAL_NODE, type Loop, readMessages } from "../contract/loop.ts";
-import { jsonSchemaDetail } from "../failures/failure-words.ts";
+import { jsonSchemaDetail, refusedArguments } from "../failures/argument-words.ts";
 import { lastTurn } from "../messages/messages.ts";
 import { withArguments } from "../messages/reply.ts";
 import type { AnyTool } from "../providers/any-tool.ts";
@@ -74,8 +74,9 @@ export async function runApproval(
  * Whether a second look could find other calls to ask about. If so, the findings are stored before a person is asked,
  * so that the answers belong to the calls that were shown.
  */
-function mayVary(loop: Loop, { asked }: Plan, config: TaskConfig): boolean {
+function mayVary(loop: Loop, { asked, settled }: Plan, config: TaskConfig): boolean {
   if (loop.gates.length > 0 || storeOf(config) !== undefined) return true;
+  if (settled.some(({ answer }) => answer !== undefined)) return true;
   if (asked.some(({ inputs }) => inputs !== undefined)) return true;
   return [...(loop.approvals?.values() ?? [])].some(({ when }) => when !== undefined);
 }
@@ -87,10 +88,13 @@ async function planTurn(loop: Loop, turn: Turn, config: TaskConfig): Promise<Pla
       const call = turn.message.tool_calls?.[index] as ToolCall;
       if (refused.includes(id)) return { id, index, answer: decidedBefore(call.name) };
       if (!isWatched(loop, turn.message, index)) return { id, index };
-      const judged = await judgeCall(loop, call, toolOf(loop, turn, call.name, config), config);
-      const { shape, verdict, places, inputs } = judged;
-      if (judged.question !== undefined)
-        return withInputWords(judged.question, inputs, shown.find(({ call }) => call === shape.id)?.files);
+      const tool = toolOf(loop, turn, call.name, config);
+      const { question, shape, verdict, places, inputs } = await judgeCall(loop, call, tool, config);
+      if (question !== undefined) {
+        const problem = await refusedArguments(tool, call.args);
+        if (problem !== undefined) return { id, index, answer: { content: problem, status: "error" } };
+        return withInputWords(question, inputs, shown.find(({ call }) => call === shape.id)?.files);
+      }
       const about = { ...(places && { places }), ...(inputs && { inputs: boundFiles(inputs) }) };
       return { id, index, pass: { shape: shape.id, approved: verdict === "approved", ...about } };
     }),

@@ -1,7 +1,8 @@
 import { ToolInputParsingException } from "@langchain/core/tools";
 import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { failureWords, hideHost, jsonSchemaDetail } from "./failure-words.ts";
+import { jsonSchemaDetail } from "./argument-words.ts";
+import { failureWords, hideHost } from "./failure-words.ts";
 
 const plain = { name: "t" };
 

@@ -1,10 +1,8 @@
 /** Text for the model when a call fails: the reason, without stacks or paths of the host. */
 import { ToolInputParsingException } from "@langchain/core/tools";
-import { Validator } from "@langchain/core/utils/json_schema";
-import { isInteropZodSchema } from "@langchain/core/utils/types";
 import { withoutSecrets } from "../../secrets.ts";
-
-const MAX_LENGTH = 4_000;
+import { argumentWords } from "./argument-words.ts";
+import { shorten } from "./shorten.ts";
 
 const NO_REASON = "The tool failed without giving a reason.";
 
@@ -44,43 +42,6 @@ function hideOwnPaths(text: string, error: unknown): string {
       typeof own === "string" && own.length > 1 ? hidden.replaceAll(own, lastName(own)) : hidden,
     text,
   );
-}
-
-function argumentWords(error: Error, tool: { name: string; schema?: unknown }, args: unknown): string {
-  const detail = isInteropZodSchema(tool.schema)
-    ? zodDetail(error.message)
-    : jsonSchemaDetail(tool.schema, args) || error.message;
-  return `Error: The arguments for tool '${tool.name}' are not valid:\n${shorten(withoutSecrets(detail))}\nCorrect them and call it again.`;
-}
-
-/** LangChain appends the field-level report after a heading of its own. */
-function zodDetail(message: string): string {
-  const [, ...rest] = message.split("\n\n");
-  return (rest.join("\n\n") || message).trim();
-}
-
-/** Empty when the schema has nothing against the arguments, or cannot be read. */
-export function jsonSchemaDetail(schema: unknown, args: unknown): string {
-  const errors = schemaErrors(schema, args);
-  const leaves = errors.filter((e) => !/(does|did) not match schema\.?$/.test(e.error));
-  const problems = leaves.length > 0 ? leaves : errors;
-  return problems
-    .map((e) => `- ${e.instanceLocation.replace(/^#\/?/, "") || "arguments"}: ${e.error}`)
-    .join("\n");
-}
-
-function schemaErrors(schema: unknown, args: unknown): ReturnType<Validator["validate"]>["errors"] {
-  try {
-    return new Validator(schema as never).validate(args).errors;
-  } catch {
-    return [];
-  }
-}
-
-function shorten(text: string): string {
-  return text.length <= MAX_LENGTH
-    ? text
-    : `${text.slice(0, MAX_LENGTH)}… (${text.length - MAX_LENGTH} characters more)`;
 }
 
 const STACK_LINE = /\n\s+at [^\n]+/g;

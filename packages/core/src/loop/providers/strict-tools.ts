@@ -103,7 +103,8 @@ function anthropicTool(tool: unknown, byCall: boolean | undefined): unknown {
 
 const schemas = new WeakMap<object, JsonSchema | undefined>();
 
-function jsonSchemaOf(schema: unknown): JsonSchema | undefined {
+/** Undefined for a schema that cannot be written as JSON. Made once for each schema. */
+export function jsonSchemaOf(schema: unknown): JsonSchema | undefined {
   if (typeof schema !== "object" || schema === null) return undefined;
   if (!schemas.has(schema)) schemas.set(schema, converted(schema));
   return schemas.get(schema);
