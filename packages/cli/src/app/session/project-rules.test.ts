@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { link, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, onTestFinished, test } from "vitest";
@@ -34,4 +34,19 @@ test("files that are broken or say something else give no permission", async () 
   ] as const)
     await writeFile(join(path, "permissions", place, name), text);
   expect(await loadRules("/a", env)).toEqual([{ tool: "execute", prefix: ["ls"] }]);
+});
+
+test("a permission that is saved again replaces its file: who reads the old one reads all of it", async () => {
+  const { path, env } = await home();
+  const rule = { tool: "execute", prefix: ["ls"] };
+  await saveRule(rule, "/a", env);
+  const [place = ""] = await readdir(join(path, "permissions"));
+  const [name = ""] = await readdir(join(path, "permissions", place));
+  const old = join(path, "old");
+  await link(join(path, "permissions", place, name), old);
+  await writeFile(old, "old");
+  await saveRule(rule, "/a", env);
+  expect(await readFile(old, "utf8")).toBe("old");
+  expect(await readdir(join(path, "permissions", place))).toEqual([name]);
+  expect(await loadRules("/a", env)).toEqual([rule]);
 });

@@ -2,8 +2,8 @@
  * Permissions that a person gave for a directory. They lie in the user's own directory, where no project writes. Each is a
  * file of its own, so that two apps that change them at once lose none.
  */
-import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash, randomUUID } from "node:crypto";
+import { mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { AllowRule } from "@deepwright/server";
 import { homeOf } from "../../state/home.ts";
@@ -40,6 +40,7 @@ async function ruleIn(path: string, directory: string): Promise<AllowRule | unde
   }
 }
 
+/** An app that reads at the same time sees the old file or the new one, never a part. */
 export async function saveRule(
   rule: AllowRule,
   directory: string,
@@ -49,7 +50,9 @@ export async function saveRule(
   const { tool, prefix } = rule;
   const kept = { directory, rule: { tool, ...(prefix && { prefix }) } };
   await mkdir(place, { recursive: true, mode: 0o700 });
-  await writeFile(join(place, fileOf(rule)), `${JSON.stringify(kept, undefined, 2)}\n`, { mode: 0o600 });
+  const draft = join(place, `${randomUUID()}.new`);
+  await writeFile(draft, `${JSON.stringify(kept, undefined, 2)}\n`, { mode: 0o600 });
+  await rename(draft, join(place, fileOf(rule)));
 }
 
 /** Nothing happens where it is not kept. */
