@@ -41,6 +41,42 @@ describe("runs that end otherwise", () => {
     expect(screen.main.messages.map(({ text }) => text)).toEqual(["whole"]);
   });
 
+  test.each(["m", "of the agent"])(
+    "a server that gives every message one id loses no interrupted answer; the agent stores the next as '%s'",
+    (stored) => {
+      const piece = (content: string): FoldedEvent => ({
+        event: "messages",
+        data: [{ type: "AIMessageChunk", id: "m", content, tool_call_chunks: [] }, {}],
+      });
+      const human = (id: string): FoldedEvent => ({
+        event: "steer",
+        data: { message: { type: "human", id, content: id } },
+      });
+      const texts = (events: readonly FoldedEvent[]) => fold(events).main.messages.map(({ text }) => text);
+      const events: FoldedEvent[] = [
+        ...begun,
+        { id: "3", event: "end", data: { status: "interrupted" } },
+        human("next"),
+        { id: "4", event: "metadata", data: { run_id: "r2", thread_id: "t" } },
+        ...[piece("the "), human("steered"), piece("second")],
+      ];
+      expect(texts(events)).toEqual(["half a", "next", "the second", "steered"]);
+      const message = { type: "ai", id: stored, content: "the second" };
+      const streamed = events.filter(({ data }) => !JSON.stringify(data).includes("steered"));
+      const whole = { event: "updates", data: { model_request: { messages: [message] } } };
+      expect(texts([...streamed, { event: "messages", data: [message, {}] }, whole])).toEqual([
+        "half a",
+        "next",
+        "the second",
+      ]);
+      const values = {
+        event: "values",
+        data: { messages: [{ type: "human", id: "next", content: "next" }, message] },
+      };
+      expect(texts([...streamed, values])).toEqual(["next", "the second"]);
+    },
+  );
+
   test("a run that was replaced says by which, and steering shows as a message", () => {
     const screen = fold([
       ...begun,

@@ -9,6 +9,25 @@ function indexOf(messages: Messages, id: string): number {
   return messages.findLastIndex((message) => message.id === id);
 }
 
+/**
+ * The id under which a streamed message is shown. Some servers give every message the same id: what comes after a later
+ * message of the user is another message.
+ */
+function shownId(messages: Messages, id: string): string {
+  const known = indexOf(messages, id);
+  const asked = messages.findLastIndex(({ role }) => role === "user");
+  if (known === -1 || known > asked || messages[known]?.streaming) return id;
+  const begun = messages.findLast((message) => message.streaming && message.id.startsWith(`${id}@`));
+  if (begun) return begun.id;
+  return `${id}@${messages[asked]?.id}`;
+}
+
+/** The same message as a whole: the agent gives it another id where the thread has its id already. */
+function isWhole(last: ShownMessage | undefined, { role, text, calls }: ReadMessage): boolean {
+  if (role !== "assistant" || !last?.id.includes("@") || last.text !== text) return false;
+  return last.streaming || last.calls.map(({ id }) => id).join() === calls.map(({ id }) => id).join();
+}
+
 function replaced(messages: Messages, index: number, next: ShownMessage): Messages {
   const kept = share(messages[index], next);
   return kept === messages[index] ? messages : messages.with(index, kept);
@@ -19,10 +38,12 @@ export function putMessage(messages: Messages, read: ReadMessage, streaming = fa
   if (read.role === "remove")
     return read.id === "__remove_all__" ? [] : messages.filter(({ id }) => id !== read.id);
   if (read.role === "tool") return putResult(messages, read);
-  const index = indexOf(messages, read.id);
+  const last = messages.at(-1);
+  const id = isWhole(last, read) ? (last?.id ?? read.id) : read.id;
+  const index = indexOf(messages, id);
   const before = messages[index];
   if (before && streaming && !before.streaming) return messages;
-  const next = shown(read, read.role, before, streaming);
+  const next = { ...shown(read, read.role, before, streaming), id };
   return index === -1 ? [...messages, next] : replaced(messages, index, next);
 }
 
@@ -103,11 +124,12 @@ function parsed(text: string): unknown {
 
 /** One more piece of a message. One that is whole takes no more. */
 export function putPiece(messages: Messages, read: ReadMessage): Messages {
-  const index = indexOf(messages, read.id);
+  const id = shownId(messages, read.id);
+  const index = indexOf(messages, id);
   const before = messages[index];
   if (before && !before.streaming) return messages;
   const next: ShownMessage = {
-    id: read.id,
+    id,
     role: "assistant",
     text: (before?.text ?? "") + read.text,
     reasoning: (before?.reasoning ?? "") + read.reasoning,
@@ -157,7 +179,9 @@ export function replaceMessages(messages: Messages, read: readonly ReadMessage[]
     for (const { id } of one.calls) asking.set(id, next.length);
     next.push(shown(one, one.role, known.get(one.id), false));
   }
-  for (const message of messages) if (message.streaming && !listed.has(message.id)) next.push(message);
+  const last = read.at(-1);
+  for (const message of messages)
+    if (message.streaming && !listed.has(message.id) && !(last && isWhole(message, last))) next.push(message);
   return shareList(
     messages,
     next.map((message) => share(known.get(message.id), message)),
