@@ -1,12 +1,19 @@
 /** Undo of commands that move, close or relabel what snapshots look at. */
-import { execSync } from "node:child_process";
+import { execSync, spawnSync } from "node:child_process";
+import { join } from "node:path";
 import { callTool, say } from "deepwright/testing";
-import { afterAll, expect, it } from "vitest";
+import { afterAll, expect, it, onTestFinished } from "vitest";
+import { testProgram } from "../../../../../scripts/test-program.mjs";
 import { SharedMemorySaver } from "../../saver/shared-memory-saver.ts";
+import { SqliteSaver } from "../../sqlite/index.ts";
+import { openThreads } from "../open-threads.ts";
 import { emptyDirectory, fillProject, removeAll, ShellThread, treeOf } from "./tree-for-tests.ts";
 
 const made: string[] = [];
 afterAll(() => removeAll(made));
+
+const PROGRAM = await testProgram(new URL("./agent-process-for-tests.ts", import.meta.url));
+const NOBODY = 65_534;
 
 /** A thread that ran `commands`, in a project that `setup` changed before. */
 async function ran(setup: string, ...commands: string[]) {
@@ -29,8 +36,6 @@ it.each([
   ["ln README.md hard.md; ln README.md src/third.md", "rm hard.md; echo more >> README.md"],
   ["true", "touch src/CACHEDIR.TAG; echo more >> src/main.ts; rm src/Case.ts"],
   ["true", "rm README.md; mkfifo README.md pipe"],
-  // A user who is not root can neither list nor enter the directories then.
-  ["true", "echo more >> src/main.ts; chmod 000 src/deep docs"],
 ])("undo, redo and undo again, after %s: %s", async (setup, command) => {
   const { thread, directory, before } = await ran(setup, command);
   const plan = await thread.rewind(-1, true);
@@ -74,4 +79,26 @@ it("names that are not UTF-8 and bits that lend rights are named when they are n
     "/run.sh: Its set-user-ID and set-group-ID bits are not put back.",
     "$: '/caf\uFFFD' is gone. Its name is not UTF-8, so it was not kept.",
   ]);
+});
+
+it("commands run, and go back, where a directory may not be entered; what is in it stays", async () => {
+  const directory = await emptyDirectory(made);
+  const path = join(await emptyDirectory(made), "state.db");
+  fillProject(directory);
+  const before = await treeOf(directory);
+  // Root may enter everything.
+  const user = process.getuid?.() === 0 ? { uid: NOBODY, gid: NOBODY } : {};
+  if (user.uid) execSync(`chown -R ${NOBODY}:${NOBODY} ${directory} ${join(path, "..")}`);
+  const commands = ["echo more >> README.md; chmod 000 src/deep; chmod 600 docs", "rm latin.txt"];
+  const program = [PROGRAM, path, "t1", directory, ...commands];
+  expect(spawnSync(process.execPath, program, { ...user, encoding: "utf8" })).toMatchObject({ status: 0 });
+  const saver = await SqliteSaver.open(path);
+  onTestFinished(() => saver.close());
+  const done = await openThreads(saver).rewind("t1", -1, { roots: [directory] });
+  expect(done.conflicts).toEqual([]);
+  expect(done.restored.map(({ path }) => path)).toEqual(["/README.md", "/docs", "/latin.txt", "/src/deep"]);
+  expect(done.notCovered.map(({ reason }) => reason)).toContain(
+    "'/src/deep' cannot be listed, so changes in it are not kept.",
+  );
+  expect(await treeOf(directory)).toEqual(before);
 });

@@ -294,7 +294,7 @@ function notesOf(
   const notes = [
     ...unnamed.map((path) => `The name of '${path}' is not UTF-8, so it is not kept.`),
     ...gone.map((path) => `'${path}' is gone. Its name is not UTF-8, so it was not kept.`),
-    ...closed.map((path) => `'${path}' cannot be listed, so changes in it are not kept.`),
+    ...closed.map((path) => `'${path || "/"}' cannot be listed, so changes in it are not kept.`),
   ];
   if (isCut) notes.push(`The directory has more than ${entries} entries. The others are not kept.`);
   return notes;

@@ -96,16 +96,23 @@ function openChild(
 function noteClosed(error: unknown, path: string, closed: string[]): void {
   const code = systemCode(error);
   if (code === undefined) throw error;
-  if (code === "EACCES" || code === "EPERM") closed.push(path);
+  if (CLOSED.has(code)) closed.push(path);
 }
+
+const CLOSED = new Set(["EACCES", "EPERM"]);
 
 function factsOf(
   directory: OpenDirectory,
   name: string,
   path: string,
-  { entries, unnamed, known }: Walking,
+  { entries, unnamed, closed, known }: Walking,
 ): EntryFacts | undefined {
-  const stats = lstatSync(`${directory.at}/${name}`, { throwIfNoEntry: false });
+  const stats = statsOf(`${directory.at}/${name}`);
+  if (stats === "closed") {
+    const parent = path.slice(0, -name.length - 1);
+    if (closed.at(-1) !== parent) closed.push(parent);
+    return undefined;
+  }
   if (stats === undefined || !path.isWellFormed()) {
     if (name.includes("\uFFFD")) unnamed.push(path);
     return undefined;
@@ -115,6 +122,16 @@ function factsOf(
   const facts: EntryFacts = { kind, mode: mode & 0o7777, size, ino, mtimeMs, ctimeMs };
   entries.set(path, kind === "ignored" ? withContent(facts, ignoredFacts(directory, name)) : facts);
   return facts;
+}
+
+/** Of an entry in a directory that may not be entered nothing can be found out. */
+function statsOf(path: string): Stats | "closed" | undefined {
+  try {
+    return lstatSync(path, { throwIfNoEntry: false });
+  } catch (error) {
+    if (!CLOSED.has(systemCode(error) ?? "")) throw error;
+    return "closed";
+  }
 }
 
 function kindOf(
@@ -129,7 +146,8 @@ function kindOf(
   if (!stats.isDirectory()) return "special";
   if (isIgnoredDirectory(name)) return "ignored";
   const before = known.get(path);
-  const tag = lstatSync(`${directory.at}/${name}/${CACHE_TAG}`, { throwIfNoEntry: false });
+  const tag = statsOf(`${directory.at}/${name}/${CACHE_TAG}`);
+  if (tag === "closed") return before?.ino === stats.ino ? before.kind : "directory";
   const kind = tag?.isFile() ? "ignored" : "directory";
   if (before?.ino !== stats.ino || before.kind === kind) return kind;
   if (before.kind === "ignored") return "ignored";
