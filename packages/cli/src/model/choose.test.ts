@@ -228,7 +228,8 @@ describe("chooseModel", () => {
       await expect(choose({ model }, {})).rejects.toThrow("does not answer");
   });
 
-  it.each(KEYED_PROVIDERS)("the price of $provider:$model is known, so its cost can be limited", ({ model }) =>
-    expect(priceOf(model)).toBeDefined(),
+  it.each(KEYED_PROVIDERS)(
+    "the price of $provider:$model is known, so its cost can be limited",
+    ({ model }) => expect(priceOf(model)).toBeDefined(),
   );
 });

@@ -65,7 +65,11 @@ describe("hundreds of turns with real clients", () => {
     "%s: at least three compactions, one after a refusal, and no other refusal",
     async (api) => {
       const window = 15_000;
-      const seen = await run(api, { turns: TURNS, rest: TURNS / 6, size: sized(120, 60), overflowOver: 11_500 }, window);
+      const seen = await run(
+        api,
+        { turns: TURNS, rest: TURNS / 6, size: sized(120, 60), overflowOver: 11_500 },
+        window,
+      );
       const { asked, breaks } = agentRequests(seen);
       expect(seen.refusals).toEqual([]);
       expect(seen.overflows).toBe(0);
