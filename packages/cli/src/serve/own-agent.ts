@@ -111,12 +111,7 @@ export async function openOwnAgent(
   const models = await loadNamedModels(named, console);
   const sandbox = sandboxFor(directory, settings, editor);
   const commands = editor?.commands ?? (await commandsFor(files, sandbox, console));
-  const workplace = await openWorkplace(
-    files,
-    { dryRun: false, memory: true, skills: true, trust: false, memoryFiles: settings.memory?.files },
-    commands,
-    process.env,
-  );
+  const workplace = await workplaceOf(files, settings, commands);
   const { knowledge, trust } = workplace;
   const lines = [own.line, ...knowledge.warnings, knowledgeLine(knowledge), trustLine(trust, directory)];
   sayLines(lines, console);
@@ -164,6 +159,11 @@ export async function openOwnAgent(
     userCommands: own.commands,
     close: () => closed(commands, mcp),
   };
+}
+
+function workplaceOf(files: DirectoryFiles, { memory }: Settings, commands: Commands | undefined) {
+  const wish = { dryRun: false, memory: true, skills: true, trust: false, memoryFiles: memory?.files };
+  return openWorkplace(files, wish, commands, process.env);
 }
 
 async function warnOf(directory: string, console: Console): Promise<void> {
