@@ -135,12 +135,14 @@ test("settings are of one directory at a time", async () => {
 
 test("a team is shown at work; the agent stops after its own model calls, and continues", async () => {
   await page.goto(`${site.server.url}/#/`);
-  await page.getByRole("combobox", { name: "Works" }).selectOption("As a team");
+  await page.keyboard.press("Control+k");
+  await page.getByRole("combobox", { name: "Commands" }).fill("as a team");
+  await page.keyboard.press("Enter");
+  const works = page.getByRole("combobox", { name: "Works" });
+  await expect.poll(() => works.inputValue()).toBe("acp");
   await begin("blog", `delegate hold ${join(root, "gate")}`);
   await page.getByRole("tab", { name: "Agents", selected: true }).waitFor();
-  await panel()
-    .getByRole("button", { name: /^general-purpose/ })
-    .waitFor();
+  await panel().getByRole("button", { name: "general-purpose running" }).waitFor();
   await writeFile(join(root, "gate"), "");
   // The subagent has a count of its own.
   await page.getByText("The budget of 1 model call is used up").waitFor();
@@ -148,11 +150,19 @@ test("a team is shown at work; the agent stops after its own model calls, and co
   await answers().getByText("You said: Continue.").waitFor();
 });
 
-test("a thread whose agent this server does not have says so, and cannot be sent to", async () => {
+test("a thread whose agent this server does not have says so, and nothing can be sent or approved", async () => {
+  const { thread_id: id } = await site.call("POST", "/threads", {});
+  const input = { messages: [{ role: "user", content: "write" }] };
+  await site.call("POST", `/threads/${id}/runs/wait`, { assistant_id: "blog-1", input });
   const metadata = { assistant_id: "2f7a1c1e-0000-4000-8000-000000000000" };
-  const { thread_id: id } = await site.call("POST", "/threads", { metadata });
+  await site.call("PATCH", `/threads/${id}`, { metadata });
   await page.goto(`${site.server.url}/#/t/${id}`);
-  await page.getByText("This server does not have the agent of this thread.").waitFor();
+  await page.getByText("The agent of this thread is not on this server.").waitFor();
   await page.getByRole("textbox", { name: "Message" }).fill("hello");
   expect(await page.getByRole("button", { name: "Send" }).isDisabled()).toBe(true);
+  const approve = page.getByRole("button", { name: "Approve", exact: true });
+  await approve.waitFor();
+  expect(await approve.isDisabled()).toBe(true);
+  await page.getByRole("link", { name: /^Approvals/ }).click();
+  await page.locator(".inbox-item").getByText("is not on this server").waitFor();
 });

@@ -83,7 +83,7 @@ export const words = {
   inDirectory: (directory: string) => `in ${directory}`,
   newThreadIn: (directory: string) => `New thread in ${directory}`,
   agentGone:
-    "This server does not have the agent of this thread. Start it with the directory or the file of the agent.",
+    "The agent of this thread is not on this server. To go on, start the server with its directory (--in) or its file.",
   otherAgents: "Other agents",
   delete: "Delete",
   threadDeleted: (title: string) => `“${title}” is deleted.`,

@@ -6,7 +6,7 @@ import { warningsOf } from "../state/approvals.ts";
 import { failureWords } from "../state/connection.ts";
 import { notify } from "../state/notices.ts";
 import { keepRules } from "../state/run-choices.ts";
-import { assistantOf } from "../state/threads.ts";
+import { assistantOf, isServed } from "../state/threads.ts";
 import { lazy } from "../view/lazy.tsx";
 import { LongText } from "../view/long-text.tsx";
 import { words } from "../words.ts";
@@ -27,7 +27,9 @@ export function ApprovalCard({ interrupt, threadId, onAnswer }: ApprovalProps) {
   const question = useMemo(() => questionOf(interrupt), [interrupt]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<string>();
-  const scopes = factsOf(assistantOf(threadId))?.choices.rules ?? [];
+  const agent = assistantOf(threadId);
+  const scopes = factsOf(agent)?.choices.rules ?? [];
+  const isDisabled = isSending || !isServed(agent);
   const answer = async (value: unknown, allow: readonly Allowance[] = []): Promise<void> => {
     setSending(true);
     setFailure(undefined);
@@ -60,13 +62,13 @@ export function ApprovalCard({ interrupt, threadId, onAnswer }: ApprovalProps) {
       {question.calls.length === 0 ? (
         <>
           <LongText text={textOf(question.value)} />
-          <FreeAnswer disabled={isSending} onAnswer={answer} />
+          <FreeAnswer disabled={isDisabled} onAnswer={answer} />
         </>
       ) : (
         <Decisions
           question={question}
           scopes={scopes}
-          disabled={isSending}
+          disabled={isDisabled}
           onDecide={(made) => answer({ decisions: made.map(plain) }, made.flatMap(allowanceOf))}
         />
       )}

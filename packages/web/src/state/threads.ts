@@ -59,7 +59,7 @@ export async function readAssistants(): Promise<void> {
 /** False: the server is known not to have the assistant. */
 export function isServed(assistantId: string): boolean {
   const { value: known } = assistants;
-  if (known.length === 0 || known.length === MOST_ASSISTANTS) return true;
+  if (assistantId === "" || known.length === 0 || known.length === MOST_ASSISTANTS) return true;
   return known.some(({ assistant_id: id, graph_id: agent }) => id === assistantId || agent === assistantId);
 }
 

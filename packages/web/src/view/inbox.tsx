@@ -4,7 +4,7 @@ import { ApprovalCard } from "../approvals/approval-card.tsx";
 import { type Approval, answerApproval, approvals, interruptOf } from "../state/approvals.ts";
 import { directoryOf, shortName } from "../state/directories.ts";
 import { addressOf } from "../state/route.ts";
-import { assistantOf, readThread, threadItem, titleOf } from "../state/threads.ts";
+import { assistantOf, isServed, readThread, threadItem, titleOf } from "../state/threads.ts";
 import { age, words } from "../words.ts";
 
 export function Inbox() {
@@ -35,6 +35,7 @@ function Waiting({ approval }: { readonly approval: Approval }) {
         <span class="muted">{age(since)}</span>
         <a href={addressOf({ view: "thread", threadId })}>{words.openThread}</a>
       </header>
+      {thread && !isServed(assistantOf(threadId)) && <p class="notice">{words.agentGone}</p>}
       <ApprovalCard
         interrupt={interruptOf(approval)}
         threadId={threadId}

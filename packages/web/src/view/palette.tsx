@@ -1,13 +1,14 @@
 /** Every command and every thread, by keyboard. */
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { factsOf } from "../choices/facts.ts";
+import { words as choiceWords } from "../choices/words.ts";
 import { signOut } from "../state/connection.ts";
 import { current } from "../state/current.ts";
 import { hasDirectories } from "../state/directories.ts";
 import { attempt } from "../state/notices.ts";
 import { paletteOpen, panelOpen, sidebarOpen, theme } from "../state/preferences.ts";
 import { go, route } from "../state/route.ts";
-import { choicesOf, choose } from "../state/run-choices.ts";
+import { type Choices, choicesOf, choose } from "../state/run-choices.ts";
 import {
   assistantOf,
   assistants,
@@ -124,7 +125,7 @@ function allEntries(): readonly Entry[] {
     { name: words.toggleThreads, run: () => (sidebarOpen.value = !sidebarOpen.peek()) },
     ...WORK_TABS.map((tab) => ({ name: `${words.work}: ${words[tab]}`, run: () => showWork(tab) })),
     { name: words.toggleWork, run: () => (panelOpen.value = !panelOpen.peek()) },
-    ...modeEntries(),
+    ...choiceEntries(),
     ...(["system", "light", "dark"] as const).map((one) => ({
       name: `${words.theme}: ${words.themes[one]}`,
       run: () => (theme.value = one),
@@ -147,15 +148,20 @@ function newThreads(): readonly Entry[] {
   }));
 }
 
-/** Modes that the agent of the shown thread keeps to. */
-function modeEntries(): readonly Entry[] {
+/** Modes and kinds that the agent of the shown thread, or of the next new one, keeps to. */
+function choiceEntries(): readonly Entry[] {
   const at = route.peek();
   const threadId = at.view === "thread" ? at.threadId : undefined;
-  const modes = factsOf(assistantOf(threadId ?? ""))?.choices.approval_modes ?? [];
-  return modes.map((mode) => ({
-    name: `${words.mode}: ${words.modes[mode] ?? mode}`,
-    run: () => choose(threadId, { ...choicesOf(threadId), mode }),
-  }));
+  const agent = threadId === undefined ? chosenAssistant.peek() || assistantOf("") : assistantOf(threadId);
+  const { approval_modes: modes = [], agent_kinds: kinds = [] } = factsOf(agent)?.choices ?? {};
+  const entry = (name: string, part: Choices): Entry => ({
+    name,
+    run: () => choose(threadId, { ...choicesOf(threadId), ...part }),
+  });
+  return [
+    ...modes.map((mode) => entry(`${words.mode}: ${words.modes[mode] ?? mode}`, { mode })),
+    ...kinds.map((kind) => entry(`${choiceWords.kind}: ${choiceWords.kinds[kind] ?? kind}`, { kind })),
+  ];
 }
 
 function ofThread(): readonly Entry[] {
