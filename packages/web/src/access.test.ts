@@ -74,6 +74,13 @@ test("the tabs beside the thread and the sign-in are good on a narrow screen", a
     await page.getByRole("tabpanel", { name: tab }).getByText(text).first().waitFor();
     await expectGood(site, tab);
   }
+  await page.getByRole("button", { name: "Hide work" }).click();
+  for (const close of [() => page.mouse.click(350, 400), () => page.keyboard.press("Escape")]) {
+    await page.getByRole("button", { name: "Show threads" }).click();
+    await page.getByRole("navigation").waitFor();
+    await close();
+    await page.getByRole("navigation").waitFor({ state: "detached" });
+  }
   const context = await site.browser.newContext({ viewport: { width: 360, height: 800 } });
   const stranger = await context.newPage();
   await stranger.goto(site.server.url);
@@ -133,20 +140,22 @@ test("a person without a mouse begins a task, decides call by call, looks at the
   await page.getByText("2 calls wait for you").waitFor();
   await tabTo(/^edit_file\. /);
   await page.keyboard.press("e");
+  await expect.poll(focused).toMatchObject({ name: expect.stringMatching(/^file_path/) });
   await tabTo(/new_string/);
   await page.keyboard.press("Control+a");
   await page.keyboard.type("zwei");
   await tabTo(/^Approve as edited$/);
   await page.keyboard.press("Enter");
-  await tabTo(/^write_file\. /);
+  await expect.poll(focused).toMatchObject({ name: expect.stringMatching(/^write_file\. /), hasRing: true });
   await page.keyboard.press("r");
-  await tabTo(/^Reason/);
+  await expect.poll(focused).toMatchObject({ name: expect.stringMatching(/^Reason/) });
   await page.keyboard.type("not this one");
   await tabTo(/^Reject$/);
   await page.keyboard.press("Enter");
-  await tabTo(/^Send decisions$/);
+  await expect.poll(focused).toEqual({ name: "Send decisions", hasRing: true });
   await page.keyboard.press("Enter");
   await expect.poll(() => page.getByText("Done:").count()).toBe(2);
+  expect(await focused()).toEqual({ name: "Conversation", hasRing: true });
   await tabTo(/^Plan$/);
   await page.keyboard.press("ArrowRight");
   expect((await focused()).name).toBe("Changes");

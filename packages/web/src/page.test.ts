@@ -71,11 +71,15 @@ test("calls of a batch are decided one by one: one is edited, one rejected with 
   await edit.getByRole("button", { name: "Edit" }).click();
   await edit.getByRole("textbox", { name: "new_string" }).fill("zweitens");
   await edit.getByRole("button", { name: "Approve as edited" }).click();
+  await edit.getByRole("row", { name: /zweitens/ }).waitFor();
   await write.getByRole("button", { name: "Reject" }).click();
   await write.getByRole("textbox").fill("not needed");
   await write.getByRole("button", { name: "Reject" }).click();
+  await write.getByText("not needed").waitFor();
+  await page.getByPlaceholder("A message drops the calls").waitFor();
   await button("Send decisions").click();
   await expect.poll(() => answers().getByText("Done:").count()).toBe(2);
+  await page.locator(".call.rejected").getByText("rejected").waitFor();
   const { values } = await site.call("GET", `/threads/${id}/state`);
   expect(JSON.stringify(values.files["/notes.md"])).toContain("zweitens");
   expect(values.files["/other.md"]).toBeUndefined();
@@ -187,6 +191,7 @@ test("subagents are listed, and each has a conversation of its own", async () =>
     .getByRole("article", { name: "general-purpose" })
     .getByText(/^found in the/)
     .waitFor();
+  await page.getByPlaceholder("Write to the main agent").waitFor();
   await button("← Back to the main agent").click();
   await answers().getByText("Done: found").waitFor();
   await page.getByRole("tab", { name: "Plan" }).click();

@@ -151,11 +151,14 @@ test("a subagent at work is told something, and stopped", async () => {
     await page.getByRole("button", { name: "Stop it" }).waitFor();
   };
   await begun();
+  await page.getByRole("button", { name: `general-purpose running hold ${gate}` }).click();
+  await page.getByText("working…").waitFor();
   await page.getByRole("button", { name: "Tell it something" }).click();
   await expectGood(site, "orders");
   await page.getByRole("textbox", { name: "Message for general-purpose" }).fill("say heard");
   await page.keyboard.press("Enter");
   await page.getByText("general-purpose reads it before its next step.").waitFor();
+  await page.getByRole("button", { name: "← Back to the main agent" }).click();
   await writeFile(gate, "");
   await answers().getByText("Done: heard").waitFor();
   await rm(gate);

@@ -1,6 +1,6 @@
 /** One question of an agent: its calls, a decision for each, and one answer for all of them. */
 import { type AnswerExtras, ProtocolError, type ShownInterrupt } from "@deepwright/protocol/live";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import { factsOf } from "../choices/facts.ts";
 import { warningsOf } from "../state/approvals.ts";
 import { failureWords } from "../state/connection.ts";
@@ -27,10 +27,14 @@ export function ApprovalCard({ interrupt, threadId, onAnswer }: ApprovalProps) {
   const question = useMemo(() => questionOf(interrupt), [interrupt]);
   const [isSending, setSending] = useState(false);
   const [failure, setFailure] = useState<string>();
+  const card = useRef<HTMLElement>(null);
+  useLayoutEffect(() => () => leave(card.current), []);
   const agent = assistantOf(threadId);
   const scopes = factsOf(agent)?.choices.rules ?? [];
   const isDisabled = isSending || !isServed(agent);
   const answer = async (value: unknown, allow: readonly Allowance[] = []): Promise<void> => {
+    // Its buttons are disabled now, and a disabled button loses the focus.
+    if (card.current?.contains(document.activeElement)) card.current.focus();
     setSending(true);
     setFailure(undefined);
     try {
@@ -46,7 +50,13 @@ export function ApprovalCard({ interrupt, threadId, onAnswer }: ApprovalProps) {
     }
   };
   return (
-    <section class="approval" aria-label={words.approvalTitle(question.calls.length)} aria-busy={isSending}>
+    <section
+      class="approval"
+      ref={card}
+      tabIndex={-1}
+      aria-label={words.approvalTitle(question.calls.length)}
+      aria-busy={isSending}
+    >
       <header>
         <h3>{question.calls.length === 0 ? words.question : words.approvalTitle(question.calls.length)}</h3>
         {question.agents.length > 0 && (
@@ -81,6 +91,11 @@ export function ApprovalCard({ interrupt, threadId, onAnswer }: ApprovalProps) {
   );
 }
 
+/** A card that goes away hands the focus to what it stood in. */
+function leave(card: HTMLElement | null): void {
+  if (card?.contains(document.activeElement)) card.closest<HTMLElement>(".conversation, main")?.focus();
+}
+
 /** The decision as the agent takes it. */
 function plain(decision: Decision): Decision {
   return decision.type === "approve"
@@ -105,15 +120,24 @@ interface DecisionsProps {
 function Decisions({ question: { id, calls }, scopes, disabled, onDecide }: DecisionsProps) {
   const [made, setMade] = useState<readonly (Decision | undefined)[]>([]);
   useEffect(() => setMade([]), [id]);
+  const decided = useRef<number | undefined>(undefined);
+  useEffect(() => {
+    if (decided.current !== undefined) focusAfter(list.current, decided.current, made);
+    decided.current = undefined;
+  }, [made]);
+  const list = useRef<HTMLDivElement>(null);
   const open = calls.filter((_, index) => made[index] === undefined).length;
   const decide = (index: number, decision: Decision | undefined): void => {
     const next = calls.map((_, i) => (i === index ? decision : made[i]));
     if (calls.length === 1 && decision) onDecide([decision]);
-    else setMade(next);
+    else {
+      decided.current = index;
+      setMade(next);
+    }
   };
   const approvable = calls.every(({ allowed }, i) => made[i] !== undefined || allowed.includes("approve"));
   return (
-    <>
+    <div class="decisions" ref={list}>
       {calls.map((call, index) => (
         <CallReview
           key={index}
@@ -148,6 +172,15 @@ function Decisions({ question: { id, calls }, scopes, disabled, onDecide }: Deci
           {open > 0 && <span class="muted">{words.undecided(open)}</span>}
         </footer>
       )}
-    </>
+    </div>
   );
+}
+
+/** The focus goes to the next call without a decision, and after the last one to the button that sends them. */
+function focusAfter(list: HTMLElement | null, at: number, made: readonly unknown[]): void {
+  const reviews = [...(list?.querySelectorAll<HTMLElement>(".call-review") ?? [])];
+  const inTurn = [...reviews.keys()].toSorted((a, b) => Number(a <= at) - Number(b <= at) || a - b);
+  const next = inTurn.find((index) => made[index] === undefined);
+  const button = list?.querySelector<HTMLElement>("footer .primary");
+  (next === undefined ? button : reviews[next])?.focus();
 }

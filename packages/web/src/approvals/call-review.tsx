@@ -1,10 +1,11 @@
 /** One call of a question: what it does, warnings, and the decision about it. Keys work where the focus is. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "../words.ts";
 import { type Always, alwaysChoices } from "./always.ts";
 import { CallDetails } from "./call-details.tsx";
 import { EditForm } from "./edit-form.tsx";
 import type { CallQuestion, Decision, DecisionType } from "./questions.ts";
+import { revealed } from "./revealed.ts";
 import { words as ownWords } from "./words.ts";
 
 interface CallReviewProps {
@@ -17,6 +18,17 @@ interface CallReviewProps {
   readonly scopes: readonly string[] | undefined;
   readonly disabled: boolean;
   readonly onDecide: (decision: Decision | undefined) => void;
+}
+
+/** The arguments as they would run. */
+function argsOf({ args }: CallQuestion, decision: Decision | undefined): CallQuestion["args"] {
+  return decision?.type === "edit" ? { ...decision.editedAction.args } : args;
+}
+
+type Said = Extract<Decision, { readonly type: "reject" | "respond" }>;
+
+function isSaid(decision: Decision | undefined): decision is Said {
+  return (decision?.type === "reject" || decision?.type === "respond") && Boolean(decision.message);
 }
 
 type Open = "none" | "edit" | "reject" | "respond";
@@ -34,12 +46,18 @@ export function CallReview({
 }: CallReviewProps) {
   const [open, setOpen] = useState<Open>("none");
   const [always, setAlways] = useState<Always>();
+  const box = useRef<HTMLDivElement>(null);
   const begin = (type: DecisionType): void => {
     if (disabled || !call.allowed.includes(type)) return;
     setOpen(type === "approve" ? "none" : type);
     if (type !== "approve") return;
     const { allow } = always ?? {};
     onDecide({ type, ...(allow ? { allow } : always && { remember: "thread" }) });
+  };
+  /** The form had the focus. */
+  const close = (): void => {
+    setOpen("none");
+    box.current?.focus();
   };
   const onKey = (event: KeyboardEvent): void => {
     const type = KEYS[event.key];
@@ -55,12 +73,13 @@ export function CallReview({
     begin(type);
   };
   const done = (made: Decision): void => {
-    setOpen("none");
+    close();
     onDecide(made);
   };
   return (
     <div
       class="call-review"
+      ref={box}
       role="group"
       tabIndex={0}
       aria-label={`${call.tool}. ${words.keys}`}
@@ -72,7 +91,8 @@ export function CallReview({
         {decision && <span class={`badge ${decision.type}`}>{words.decided[decision.type]}</span>}
       </div>
       {call.description !== undefined && <p class="description">{call.description}</p>}
-      <CallDetails tool={call.tool} args={call.args} />
+      <CallDetails tool={call.tool} args={argsOf(call, decision)} />
+      {isSaid(decision) && <p class="said-why">{revealed(decision.message ?? "")}</p>}
       {warnings.length > 0 && (
         <ul class="warnings" aria-label={words.warnings}>
           {warnings.map((warning) => (
@@ -82,15 +102,16 @@ export function CallReview({
       )}
       {open === "edit" && (
         <EditForm
-          call={call}
-          onCancel={() => setOpen("none")}
+          call={{ ...call, args: argsOf(call, decision) }}
+          onCancel={close}
           onDone={(args) => done({ type: "edit", editedAction: { name: call.tool, args } })}
         />
       )}
       {(open === "reject" || open === "respond") && (
         <MessageForm
           type={open}
-          onCancel={() => setOpen("none")}
+          draft={decision?.type === open ? (decision.message ?? "") : ""}
+          onCancel={close}
           onDone={(message) =>
             done(open === "respond" ? { type: open, message } : { type: open, ...(message && { message }) })
           }
@@ -121,7 +142,7 @@ function DecisionButtons({ call, decision, disabled, children, begin }: ButtonsP
           <button
             key={type}
             type="button"
-            class={type === "approve" ? "primary" : type === "reject" ? "danger" : ""}
+            class={type === "approve" && !decision ? "primary" : type === "reject" ? "danger" : ""}
             disabled={disabled}
             aria-pressed={decision ? decision.type === type : undefined}
             onClick={() => begin(type)}
@@ -165,12 +186,15 @@ function AlwaysChoice({ call, scopes, disabled, always, setAlways }: AlwaysProps
 
 interface MessageProps {
   readonly type: "reject" | "respond";
+  readonly draft: string;
   readonly onDone: (message: string) => void;
   readonly onCancel: () => void;
 }
 
-function MessageForm({ type, onDone, onCancel }: MessageProps) {
-  const [text, setText] = useState("");
+function MessageForm({ type, draft, onDone, onCancel }: MessageProps) {
+  const [text, setText] = useState(draft);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
   const isNeeded = type === "respond";
   const submit = (event: Event): void => {
     event.preventDefault();
@@ -183,7 +207,7 @@ function MessageForm({ type, onDone, onCancel }: MessageProps) {
         <textarea
           rows={2}
           value={text}
-          ref={(area) => area?.focus()}
+          ref={field}
           onInput={({ currentTarget }) => setText(currentTarget.value)}
         />
       </label>

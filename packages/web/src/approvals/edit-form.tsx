@@ -1,5 +1,5 @@
 /** Arguments of a call in fields: text as text, everything else as JSON. */
-import { useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { words } from "../words.ts";
 import { type CallQuestion, problemsOf } from "./questions.ts";
 
@@ -12,6 +12,8 @@ interface EditFormProps {
 export function EditForm({ call, onDone, onCancel }: EditFormProps) {
   const [texts, setTexts] = useState(() => textsOf(call.args));
   const [problems, setProblems] = useState<readonly string[]>([]);
+  const form = useRef<HTMLFormElement>(null);
+  useEffect(() => form.current?.querySelector("textarea")?.focus(), []);
   const submit = (event: Event): void => {
     event.preventDefault();
     const { args, problems: found } = argsOf(call, texts);
@@ -19,7 +21,7 @@ export function EditForm({ call, onDone, onCancel }: EditFormProps) {
     if (found.length === 0) onDone(args);
   };
   return (
-    <form class="edit-form" onSubmit={submit}>
+    <form class="edit-form" ref={form} onSubmit={submit}>
       {Object.entries(texts).map(([name, text]) => (
         <label key={name}>
           <span class="name">{name}</span>

@@ -7,8 +7,8 @@ export const words = {
     calls === 1 ? "One call has no known price." : `${grouped(calls)} calls have no known price.`,
   uncounted: (runs: number) =>
     runs === 1
-      ? "One run has no count of its own: it failed, was stopped, or waited for you, and then the run after it has its calls."
-      : `${grouped(runs)} runs have no count of their own: they failed, were stopped, or waited for you, and then the runs after them have their calls.`,
+      ? "One run ended early: it failed, was stopped, or waited for you. If another run went on from it, that one has its calls."
+      : `${grouped(runs)} runs ended early: they failed, were stopped, or waited for you. Runs that went on from them have their calls.`,
   nothing: "Nothing is counted yet.",
   now: "The run at work",
   tokens: (amount: number) => `${grouped(amount)} tokens`,

@@ -25,7 +25,7 @@ export const words = {
 
   model: "Model of the agent",
   keys: "Keys",
-  keysHint: "Only whether a key is there is shown, never its value. A new one: deepwright login",
+  keysHint: "Values of keys are never shown. To add one: deepwright login",
   provider: "Provider",
   key: "Variable",
   state: "State",

@@ -1,9 +1,10 @@
 /** Conversation, plan and files of a thread at a step. */
 import type { Screen } from "@deepwright/protocol/live";
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useRef, useState } from "preact/hooks";
 import type { Step } from "../undo/undo-calls.ts";
 import { ChangedFile } from "../undo/undo-report.tsx";
 import { undoWords } from "../undo/undo-words.ts";
+import { useEnd } from "../view/list-end.ts";
 import { Message } from "../view/message.tsx";
 import { words } from "../words.ts";
 import { TodoList } from "../work/todo-list.tsx";
@@ -20,7 +21,11 @@ interface PastProps {
 export function PastView({ past, step, isBusy }: PastProps & { readonly isBusy: boolean }) {
   return (
     <div class="time-body" aria-busy={isBusy}>
-      <PastConversation screen={past.screen} newest={step.message_id} />
+      <PastConversation
+        screen={past.screen}
+        newest={step.message_id}
+        place={isBusy ? "" : step.checkpoint_id}
+      />
       <aside class="time-side" aria-label={timeWords.atStep} tabIndex={0}>
         <section>
           <h3>{timeWords.plan}</h3>
@@ -45,33 +50,36 @@ interface ConversationProps {
   readonly screen: Screen;
   /** The message that the step added. */
   readonly newest: string | undefined;
+  /** The list goes to its end when this changes. */
+  readonly place: string;
 }
 
-function PastConversation({ screen, newest }: ConversationProps) {
+function PastConversation({ screen, newest, place }: ConversationProps) {
   const [most, setMost] = useState(MOST_SHOWN);
   const list = useRef<HTMLDivElement>(null);
+  const body = useRef<HTMLDivElement>(null);
   const { messages } = screen.main;
-  useEffect(() => {
-    if (list.current) list.current.scrollTop = list.current.scrollHeight;
-  }, [screen]);
+  useEnd(list, body, place);
   const from = Math.max(0, messages.length - most);
   return (
     <div class="conversation" ref={list} role="region" aria-label={timeWords.conversation} tabIndex={0}>
-      {messages.length === 0 && <p class="muted">{timeWords.noMessages}</p>}
-      {from > 0 && (
-        <button type="button" class="quiet earlier" onClick={() => setMost(most + MOST_SHOWN)}>
-          {words.showEarlier(from)}
-        </button>
-      )}
-      {messages.slice(from).map((message) => (
-        <Message
-          key={message.id}
-          message={message}
-          link={undefined}
-          isTarget={message.id === newest}
-          onEdit={undefined}
-        />
-      ))}
+      <div ref={body}>
+        {messages.length === 0 && <p class="muted">{timeWords.noMessages}</p>}
+        {from > 0 && (
+          <button type="button" class="quiet earlier" onClick={() => setMost(most + MOST_SHOWN)}>
+            {words.showEarlier(from)}
+          </button>
+        )}
+        {messages.slice(from).map((message) => (
+          <Message
+            key={message.id}
+            message={message}
+            link={undefined}
+            isTarget={message.id === newest}
+            onEdit={undefined}
+          />
+        ))}
+      </div>
     </div>
   );
 }

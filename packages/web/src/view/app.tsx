@@ -27,6 +27,7 @@ const UndoDialog = lazy(async () => (await import("../undo/undo-dialog.tsx")).Un
 export function App() {
   useTitle();
   useKeys();
+  useNarrowSidebar();
   if (session.value === "out") return <SignIn />;
   const at = route.value;
   const isThread = at.view === "thread";
@@ -154,5 +155,24 @@ function useKeys(): void {
     };
     addEventListener("keydown", onKey);
     return () => removeEventListener("keydown", onKey);
+  }, []);
+}
+
+/** On a narrow screen the threads cover the conversation: a click beside them, or Escape, closes them. */
+function useNarrowSidebar(): void {
+  useEffect(() => {
+    const close = (event: KeyboardEvent | PointerEvent): void => {
+      const main = document.getElementById("main");
+      const isKey = event instanceof KeyboardEvent;
+      const isMeant = isKey ? event.key === "Escape" : main?.contains(event.target as Node);
+      if (!isMeant || !sidebarOpen.peek() || !matchMedia("(max-width: 760px)").matches) return;
+      if (isKey && paletteOpen.peek()) return;
+      if (isKey) main?.focus();
+      sidebarOpen.value = false;
+    };
+    const controller = new AbortController();
+    addEventListener("keydown", close, controller);
+    addEventListener("pointerdown", close, controller);
+    return () => controller.abort();
   }, []);
 }

@@ -14,13 +14,14 @@ const MOST_SUMMARY = 120;
 export const CallCard = memo(function CallCard({ call }: { readonly call: ShownCall }) {
   const [isOpen, setOpen] = useState(false);
   const { name, status, args, argsText, result, progress, subagent } = call;
+  const shown = isRejected(call) ? "rejected" : status;
   return (
-    <div class={`call ${status}`}>
+    <div class={`call ${shown}`}>
       <button type="button" class="call-head" aria-expanded={isOpen} onClick={() => setOpen(!isOpen)}>
         <span class="call-mark" aria-hidden="true" />
         <span class="call-name">{name}</span>
         <span class="call-summary">{name === "write_todos" ? planOf(args) : summaryOf(args, argsText)}</span>
-        <span class="call-status">{words.callStatus[status] ?? status}</span>
+        <span class="call-status">{words.callStatus[shown] ?? shown}</span>
       </button>
       {status === "running" && progress !== undefined && (
         <p class="progress">{textOf(progress).slice(0, MOST_SUMMARY)}</p>
@@ -47,6 +48,11 @@ export const CallCard = memo(function CallCard({ call }: { readonly call: ShownC
     </div>
   );
 });
+
+/** A person said no: the call did not fail. The sentence is the one that the model reads. */
+function isRejected({ name, status, result }: ShownCall): boolean {
+  return status === "error" && result?.startsWith(`The call of ${name} was rejected by a person`) === true;
+}
 
 function UndoCall({ call: { id, name, subagent = "" } }: { readonly call: ShownCall }) {
   const task = taskOf(subagent);

@@ -13,6 +13,8 @@ interface ComposerProps {
   /** Text to begin with, such as a message that is edited. */
   readonly draft: string;
   readonly sendLabel?: string;
+  /** Words in the empty field, where the usual ones do not say enough. */
+  readonly hint?: string | undefined;
   /** Resolves once the message is on its way; rejected: its text comes back into the field. */
   readonly onSend: (content: SentContent, how: How) => Promise<void>;
   readonly onStop: () => void;
@@ -26,7 +28,16 @@ function contentOf(text: string, files: readonly Attachment[]): SentContent {
 
 const appended = (added: readonly Attachment[]) => (before: readonly Attachment[]) => [...before, ...added];
 
-export function Composer({ isRunning, disabled, draft, sendLabel, onSend, onStop, children }: ComposerProps) {
+export function Composer({
+  isRunning,
+  disabled,
+  draft,
+  sendLabel,
+  hint,
+  onSend,
+  onStop,
+  children,
+}: ComposerProps) {
   const [text, setText] = useState(draft);
   const [files, setFiles] = useState<readonly Attachment[]>([]);
   const [isSending, setSending] = useState(false);
@@ -86,7 +97,7 @@ export function Composer({ isRunning, disabled, draft, sendLabel, onSend, onStop
         rows={1}
         value={text}
         aria-label={words.message}
-        placeholder={isRunning ? words.steerHint : words.messageHint}
+        placeholder={hint ?? (isRunning ? words.steerHint : words.messageHint)}
         onInput={({ currentTarget }) => setText(currentTarget.value)}
         onKeyDown={onKey}
         onPaste={(event) => {
@@ -98,20 +109,21 @@ export function Composer({ isRunning, disabled, draft, sendLabel, onSend, onStop
       <div class="composer-bar">
         <FileButton onFiles={add} />
         {children}
-        <span class="grow" />
-        {isRunning && (
-          <button type="button" class="danger" onClick={onStop}>
-            {words.stop}
+        <div class="composer-actions">
+          {isRunning && (
+            <button type="button" class="danger" onClick={onStop}>
+              {words.stop}
+            </button>
+          )}
+          {isRunning && (
+            <button type="button" disabled={isEmpty} onClick={() => send("follow-up")}>
+              {words.queue}
+            </button>
+          )}
+          <button type="submit" class="primary" disabled={isEmpty || disabled || isBusy}>
+            {isRunning ? words.tellNow : (sendLabel ?? words.send)}
           </button>
-        )}
-        {isRunning && (
-          <button type="button" disabled={isEmpty} onClick={() => send("follow-up")}>
-            {words.queue}
-          </button>
-        )}
-        <button type="submit" class="primary" disabled={isEmpty || disabled || isBusy}>
-          {isRunning ? words.tellNow : (sendLabel ?? words.send)}
-        </button>
+        </div>
       </div>
     </form>
   );

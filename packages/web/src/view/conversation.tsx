@@ -1,7 +1,6 @@
 /** The conversation of one agent: messages, what waits, and how the last run ended. */
 import type { Screen, ShownMessage, ThreadSnapshot } from "@deepwright/protocol/live";
-import type { RefObject } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { ApprovalCard } from "../approvals/approval-card.tsx";
 import { goOn, tryAgain } from "../state/again.ts";
 import { agentAt, current, isRunning, shownAgent } from "../state/current.ts";
@@ -9,6 +8,7 @@ import { attempt } from "../state/notices.ts";
 import { addressOf } from "../state/route.ts";
 import { readThreads } from "../state/threads.ts";
 import { words } from "../words.ts";
+import { useEnd } from "./list-end.ts";
 import { Message } from "./message.tsx";
 
 interface ConversationProps {
@@ -20,8 +20,6 @@ interface ConversationProps {
 
 /** Messages that are in the document at first. Earlier ones come with a button. */
 const MOST_SHOWN = 100;
-/** Pixels from the end at which a reader still follows it. */
-const NEAR_END = 80;
 
 export function Conversation({ snapshot, threadId, messageId, onEdit }: ConversationProps) {
   const { screen } = snapshot;
@@ -63,7 +61,7 @@ export function Conversation({ snapshot, threadId, messageId, onEdit }: Conversa
           ))}
           <Pending snapshot={snapshot} />
           <Waiting screen={screen} threadId={threadId} />
-          <Ending snapshot={snapshot} threadId={threadId} />
+          <Ending {...{ snapshot, threadId }} isAtWork={place === "" || agent?.status === "running"} />
         </div>
       </div>
       {!isAtEnd && (
@@ -73,41 +71,6 @@ export function Conversation({ snapshot, threadId, messageId, onEdit }: Conversa
       )}
     </div>
   );
-}
-
-type Box = RefObject<HTMLDivElement | null>;
-
-/** The end of the list stays in view until the reader scrolls away from it, also when parts of it grow later. */
-function useEnd(list: Box, body: Box, place: string) {
-  const [isAtEnd, setAtEnd] = useState(true);
-  const follows = useRef(true);
-  const toEnd = (): void => {
-    follows.current = true;
-    setAtEnd(true);
-    if (list.current) list.current.scrollTop = list.current.scrollHeight;
-  };
-  useEffect(() => {
-    const frame = list.current;
-    if (!frame) return;
-    const look = (): void => {
-      follows.current = frame.scrollHeight - frame.scrollTop - frame.clientHeight < NEAR_END;
-      setAtEnd(follows.current);
-    };
-    frame.addEventListener("scroll", look, { passive: true });
-    return () => frame.removeEventListener("scroll", look);
-  }, [list]);
-  useLayoutEffect(toEnd, [place]);
-  const follow = (): void => {
-    if (follows.current && list.current) list.current.scrollTop = list.current.scrollHeight;
-  };
-  useLayoutEffect(follow);
-  useEffect(() => {
-    if (!body.current) return;
-    const observer = new ResizeObserver(follow);
-    observer.observe(body.current);
-    return () => observer.disconnect();
-  }, [body]);
-  return { isAtEnd, toEnd };
 }
 
 function Pending({ snapshot: { pending } }: { readonly snapshot: ThreadSnapshot }) {
@@ -154,13 +117,20 @@ function Waiting({ screen, threadId }: { readonly screen: Screen; readonly threa
 /** Ends after which the agent can go on. */
 const CONTINUED: ReadonlySet<string> = new Set(["budget", "length", "empty", "loop", "unverified"]);
 
-function Ending({ snapshot, threadId }: { readonly snapshot: ThreadSnapshot; readonly threadId: string }) {
+interface EndingProps {
+  readonly snapshot: ThreadSnapshot;
+  readonly threadId: string;
+  /** Whether the agent that is shown works, of those of the run. */
+  readonly isAtWork: boolean;
+}
+
+function Ending({ snapshot, threadId, isAtWork }: EndingProps) {
   const { run } = snapshot.screen;
   const { error, outcome, status } = run;
   const outcomeWords = outcome && outcome.kind !== "done" ? words.outcomes[outcome.kind] : undefined;
   return (
     <>
-      {isRunning(snapshot) && (
+      {isRunning(snapshot) && isAtWork && (
         <p class="working" role="status">
           <span class="dots" aria-hidden="true" /> {words.working}
         </p>

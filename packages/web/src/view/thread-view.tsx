@@ -1,8 +1,8 @@
 /** A thread: its conversation, the field below it, and how the connection is. */
-import type { SentContent, ShownMessage } from "@deepwright/protocol/live";
+import type { SentContent, ShownMessage, ThreadSnapshot } from "@deepwright/protocol/live";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { branchAt } from "../state/branch.ts";
-import { current, isRunning, snapshot } from "../state/current.ts";
+import { current, isRunning, shownAgent, snapshot } from "../state/current.ts";
 import { attempt } from "../state/notices.ts";
 import { isNarrow, panelOpen } from "../state/preferences.ts";
 import { choicesOf, runSettings, TEAM } from "../state/run-choices.ts";
@@ -80,6 +80,7 @@ export function ThreadView({ threadId, messageId }: ThreadProps) {
         isRunning={running && !edited}
         disabled={now.connection === "loading" || assistant === "" || !hasAgent}
         draft={edited?.text ?? ""}
+        hint={hintFor(now)}
         {...(edited && { sendLabel: words.branch })}
         onSend={send}
         onStop={() => attempt(async () => current.peek()?.stop())}
@@ -100,4 +101,10 @@ function useTeam(threadId: string, isAtWork: boolean): void {
     workTab.value = "subagents";
     if (!isNarrow()) panelOpen.value = true;
   }, [isNow]);
+}
+
+/** A message goes to the main agent, also while the conversation of a subagent is shown. */
+function hintFor({ screen }: ThreadSnapshot): string | undefined {
+  if (shownAgent.value !== "") return words.mainAgentHint;
+  return screen.run.status !== "running" && screen.interrupts.length > 0 ? words.waitingHint : undefined;
 }

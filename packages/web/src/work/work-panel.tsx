@@ -113,8 +113,8 @@ function Agents({ screen }: PartProps) {
       <ul class="agents">
         <AgentRow place="" name={words.mainAgent} status={screen.main.status} depth={0} task="" />
         {places.map((place) => {
-          const { name, status, namespace, messages } = subagents[place] as ShownAgent;
-          const task = messages.find(({ role }) => role === "user")?.text ?? "";
+          const { name, status, namespace } = subagents[place] as ShownAgent;
+          const task = orderOf(place, screen, subagents);
           return (
             <AgentRow
               key={place}
@@ -128,6 +128,18 @@ function Agents({ screen }: PartProps) {
       <TimelineView />
     </>
   );
+}
+
+/** The task of a subagent: its first message, or the call that it works on while that message is not read yet. */
+function orderOf(place: string, { main }: Screen, subagents: Readonly<Record<string, ShownAgent>>): string {
+  const first = subagents[place]?.messages.find(({ role }) => role === "user");
+  if (first) return first.text;
+  const call = [main, ...Object.values(subagents)]
+    .flatMap(({ messages }) => messages)
+    .flatMap(({ calls }) => calls)
+    .find(({ subagent }) => subagent === place);
+  const { description } = (call?.args ?? {}) as { readonly description?: unknown };
+  return typeof description === "string" ? description : "";
 }
 
 interface AgentProps {

@@ -77,7 +77,7 @@ export function inputWords({ files, isOpen }: CallInputs, before: readonly Input
   const open =
     files.length > 0
       ? "It may read other files, which are not known and not checked."
-      : "Which files it reads is not known: the approval holds whatever is in them.";
+      : "Which files it reads is not known. The approval holds even if they change.";
   const changes = before ? changedInputs(before, files).map((path) => changeWords(path, before, files)) : [];
   return [holds, isOpen ? open : "", ...changes].filter(Boolean).join("\n");
 }
