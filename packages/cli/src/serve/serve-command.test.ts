@@ -286,6 +286,8 @@ test("of several directories each has an agent of its own: with its files, appro
   const undone = await call(`/threads/${id}/restore`, { path: "/made.md" });
   expect(undone.restored).toMatchObject([{ path: "/made.md" }]);
   expect(await readdir(two)).toEqual(["two.md"]);
+  await call(`/threads/${id}/adopt`, {});
+  expect([await readdir(one), await readdir(two)]).toEqual([["one.md"], ["made.md", "two.md"]]);
 
   const before = provider.asked().length;
   await run(says("Look everywhere"));

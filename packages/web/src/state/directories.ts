@@ -1,4 +1,5 @@
 /** Directories that the agents of the server work in, where there are several. */
+import { computed } from "@preact/signals";
 import { factsOf } from "../choices/facts.ts";
 import { type AssistantItem, assistantOf, assistants } from "./threads.ts";
 
@@ -9,30 +10,25 @@ function ownOf({ graph_id: agent }: AssistantItem): AssistantItem | undefined {
   );
 }
 
-/** The whole path. Undefined: the server says none, or works in one directory alone. */
-export function directoryOf(assistantId: string): string | undefined {
-  const assistant = assistants.value.find(({ assistant_id: id }) => id === assistantId);
-  return assistant && new Set(known().values()).size > 1 ? known().get(assistant) : undefined;
-}
-
-/** By assistant. One that says none is left out. */
-function known(): ReadonlyMap<AssistantItem, string> {
+/** By id of the assistant. Empty: the agents say none, or all work in the same one. */
+const known = computed<ReadonlyMap<string, string>>(() => {
   if (assistants.value.length < 2) return new Map();
-  return new Map(
-    assistants.value.flatMap((one) => {
-      const directory = factsOf(ownOf(one)?.assistant_id ?? "")?.directory;
-      return directory ? [[one, directory] as const] : [];
-    }),
-  );
-}
+  const found = assistants.value.flatMap((one) => {
+    const directory = factsOf(ownOf(one)?.assistant_id ?? "")?.directory;
+    return directory ? [[one.assistant_id, directory] as const] : [];
+  });
+  return new Map(new Set(found.map(([, directory]) => directory)).size > 1 ? found : []);
+});
+
+/** The whole path. Undefined: the agent says none, or the server works in one directory alone. */
+export const directoryOf = (assistantId: string): string | undefined => known.value.get(assistantId);
 
 /** Whether the agents of the server differ by their directories. */
-export const hasDirectories = (): boolean =>
-  assistants.value.some(({ assistant_id: id }) => directoryOf(id) !== undefined);
+export const hasDirectories = (): boolean => known.value.size > 0;
 
 /** The end of the path that no other directory has, such as `shop` or `2024/shop`. */
 export function shortName(directory: string): string {
-  const all = [...new Set(known().values())].map((one) => one.split(/[/\\]/));
+  const all = [...new Set(known.value.values())].map((one) => one.split(/[/\\]/));
   const parts = directory.split(/[/\\]/);
   for (let length = 1; length < parts.length; length += 1) {
     const end = parts.slice(-length).join("/");
