@@ -70,7 +70,7 @@ interface ChoiceProps {
   readonly onChange: (value: string | undefined) => void;
 }
 
-function Choice({ name, hint, value, first, options, onChange }: ChoiceProps) {
+export function Choice({ name, hint, value, first, options, onChange }: ChoiceProps) {
   const known = value === undefined || options.some(([option]) => option === value);
   return (
     <label class="choice" title={hint}>

@@ -1,5 +1,5 @@
 /** Edits a text. A save that finds another text keeps both. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { failureWords } from "../state/connection.ts";
 import { notify } from "../state/notices.ts";
 import { lazy } from "../view/lazy.tsx";
@@ -66,6 +66,8 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
       }
     });
   useKeys(save);
+  const field = useRef<HTMLTextAreaElement>(null);
+  useEffect(() => field.current?.focus(), []);
   if (conflict)
     return (
       <ConflictView
@@ -79,6 +81,7 @@ export function FileEditor({ file, threadId, content, form, onStop }: EditorProp
   return (
     <div class="file-editor">
       <textarea
+        ref={field}
         value={text}
         aria-label={fileWords.content(path)}
         spellcheck={false}

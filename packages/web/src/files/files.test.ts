@@ -1,71 +1,50 @@
 /** The files tab: the tree, texts, pictures, documents that never run, the editor with its conflict check, authors of lines, steps compared. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { FilesystemBackend, guardBackend, LocalShellBackend } from "deepwright";
+import { FilesystemBackend, guardBackend } from "deepwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood } from "../axe-for-tests.ts";
-import { openPage, scriptedAgent, type TestPage, tell } from "../page-for-tests.ts";
+import { ask, closeClean, type FolderPage, openFolderPage } from "../folder-page-for-tests.ts";
+import { scriptedAgent } from "../page-for-tests.ts";
 
-let site: TestPage;
+let site: FolderPage;
 let page: Page;
-let folder: string;
 
 const RUNS = "window.__ran = 1; fetch('https://example.org/')";
 const PIXEL =
   "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "page-files-")));
-  mkdirSync(join(folder, "src"));
-  mkdirSync(join(folder, "private"));
-  const put = (name: string, content: string | Buffer) => writeFileSync(join(folder, name), content);
-  put("src/total.ts", "export const total = 1;\nexport const name = 'a';\n");
-  put("private/key.txt", "key");
-  put("page.html", `<!doctype html><script>${RUNS}</script><h1>hello</h1>`);
-  put("drawing.svg", `<svg xmlns="http://www.w3.org/2000/svg" onload="${RUNS}"/>`);
-  put("paper.pdf", Buffer.from([0x25, 0x50, 0x44, 0x46, 0x2d, 0, 0xff, 0xfe]));
-  put("picture.png", Buffer.from(PIXEL, "base64"));
-  put("windows.txt", "one\r\ntwo\r\n");
   const permissions = [{ operations: ["read", "write"], paths: ["/private/**"], mode: "deny" }] as never;
-  const files = new FilesystemBackend({ rootDir: folder, virtualMode: true });
-  const backend = new LocalShellBackend({ rootDir: folder, virtualMode: true });
-  site = await openPage({
-    agents: {
-      agent: scriptedAgent({ backend, interruptOn: {} }),
-      inThread: scriptedAgent({ interruptOn: {} }),
-    },
-    workspace: guardBackend(files, permissions) as FilesystemBackend,
-    restoreRoots: [folder],
+  const files = {
+    "src/total.ts": "export const total = 1;\nexport const name = 'a';\n",
+    "private/key.txt": "key",
+    "page.html": `<!doctype html><script>${RUNS}</script><h1>hello</h1>`,
+    "drawing.svg": `<svg xmlns="http://www.w3.org/2000/svg" onload="${RUNS}"/>`,
+    "paper.pdf": Buffer.from([0x25, 0x50, 0x44, 0x46, 0x2d, 0, 0xff, 0xfe]),
+    "picture.png": Buffer.from(PIXEL, "base64"),
+    "windows.txt": "one\r\ntwo\r\n",
+  };
+  site = await openFolderPage(files, (folder) => {
+    const backend = new FilesystemBackend({ rootDir: folder, virtualMode: true });
+    return {
+      agents: { inThread: scriptedAgent({ interruptOn: {} }) },
+      workspace: guardBackend(backend, permissions) as FilesystemBackend,
+    };
   });
   page = site.page;
   await page.setViewportSize({ width: 1400, height: 900 });
   await page.goto(`${site.server.url}/#/`);
   await page.getByRole("combobox", { name: "Agent" }).selectOption("agent");
-  await ask("run sed -i s/1/2/ src/total.ts");
-  await ask("run echo 'export const more = 3;' >> src/total.ts");
+  await ask(page, "run sed -i s/1/2/ src/total.ts");
+  await ask(page, "run echo 'export const more = 3;' >> src/total.ts");
   await page.getByRole("tab", { name: "Files" }).click();
 });
-afterAll(async () => {
-  expect(site?.foreign).toEqual([]);
-  expect(site?.failures).toEqual([]);
-  await site?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => closeClean(site));
 
-const onDisk = (name: string) => readFileSync(join(folder, name), "utf8");
 const panel = () => page.getByRole("tabpanel");
 const button = (name: string) => panel().getByRole("button", { name, exact: true });
-
-async function ask(text: string): Promise<void> {
-  const answers = page.getByRole("article", { name: "Agent" }).getByText("Done:");
-  const before = await answers.count();
-  await tell(page, text);
-  await answers.nth(before).waitFor();
-  await page.getByRole("button", { name: "Stop", exact: true }).waitFor({ state: "detached" });
-}
 
 async function open(...path: readonly string[]): Promise<void> {
   if (await button("← All files").isVisible()) await button("← All files").click();
@@ -113,20 +92,20 @@ test("a text is edited and saved with its own line ends; a file that changed mea
   await open("windows.txt");
   expect(await field.inputValue()).toBe("one\nsecond\n");
   await button("Save").click();
-  await expect.poll(() => onDisk("windows.txt")).toBe("one\r\nsecond\r\n");
+  await expect.poll(() => site.file("windows.txt")).toBe("one\r\nsecond\r\n");
   await button("Edit").click();
   await field.fill("mine\n");
-  writeFileSync(join(folder, "windows.txt"), "somebody else\n");
+  writeFileSync(join(site.folder, "windows.txt"), "somebody else\n");
   await field.press("Control+s");
   await panel().getByText("Your text is kept as /windows.txt.mine").waitFor();
-  expect([onDisk("windows.txt"), onDisk("windows.txt.mine")]).toEqual(["somebody else\n", "mine\r\n"]);
+  expect([site.file("windows.txt"), site.file("windows.txt.mine")]).toEqual(["somebody else\n", "mine\r\n"]);
   await button("Replace the file by my text").click();
-  await expect.poll(() => onDisk("windows.txt")).toBe("mine\r\n");
+  await expect.poll(() => site.file("windows.txt")).toBe("mine\r\n");
   await open("New file");
   await panel().getByRole("textbox", { name: "Path of the new file" }).fill("notes/new.md");
   await button("Create").click();
   await panel().getByText("The file is empty.").waitFor();
-  expect(onDisk("notes/new.md")).toBe("");
+  expect(site.file("notes/new.md")).toBe("");
 });
 
 test("each line says which step wrote it, and leads there", async () => {

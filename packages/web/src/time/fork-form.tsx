@@ -1,6 +1,7 @@
 /** Asks with what a copy of the thread goes on from a step. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { factsOf } from "../choices/facts.ts";
+import { Choice } from "../choices/run-choices-view.tsx";
 import { failureWords } from "../state/connection.ts";
 import { notify } from "../state/notices.ts";
 import { go } from "../state/route.ts";
@@ -112,32 +113,5 @@ function RunWith({ threadId, choices, onChange }: RunWithProps) {
         />
       )}
     </div>
-  );
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly value: string | undefined;
-  readonly first: string;
-  readonly options: readonly (readonly [string, string])[];
-  readonly onChange: (value: string | undefined) => void;
-}
-
-function Choice({ name, value, first, options, onChange }: ChoiceProps) {
-  return (
-    <label>
-      {name}{" "}
-      <select
-        value={value ?? ""}
-        onChange={({ currentTarget }) => onChange(currentTarget.value || undefined)}
-      >
-        <option value="">{first}</option>
-        {options.map(([option, label]) => (
-          <option key={option} value={option}>
-            {label}
-          </option>
-        ))}
-      </select>
-    </label>
   );
 }

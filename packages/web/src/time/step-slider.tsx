@@ -16,12 +16,13 @@ export function StepSlider({ steps, at, onMove }: SliderProps) {
   const last = steps.length - 1;
   const earlier = steps.findLastIndex((one, index) => index < at && one.changed_files.length > 0);
   const later = steps.findIndex((one, index) => index > at && one.changed_files.length > 0);
+  const place = timeWords.stepOf(step.step, steps[last]?.step ?? step.step);
   const time = new Date(step.at).toLocaleTimeString();
   const summary = step.summary || timeWords.sources[step.source] || "";
   return (
     <>
       <p class="time-facts" role="status">
-        <strong>{timeWords.stepOf(at + 1, steps.length)}</strong>{" "}
+        <strong>{place}</strong>{" "}
         <time class="muted" dateTime={step.at}>
           {time}
         </time>{" "}
@@ -38,7 +39,7 @@ export function StepSlider({ steps, at, onMove }: SliderProps) {
             step={1}
             value={at}
             aria-label={timeWords.slider}
-            aria-valuetext={`${timeWords.stepOf(at + 1, steps.length)}, ${time}, ${summary}`}
+            aria-valuetext={`${place}, ${time}, ${summary}`}
             onInput={({ currentTarget }) => onMove(Number(currentTarget.value))}
           />
           <Marks steps={steps} />

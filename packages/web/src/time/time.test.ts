@@ -1,38 +1,19 @@
 /** Earlier steps in the page: slider, plan and files as they were, copies that go on, two threads side by side. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { LocalShellBackend } from "deepwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood } from "../axe-for-tests.ts";
-import { openPage, scriptedAgent, type TestPage, tell } from "../page-for-tests.ts";
+import { ask, closeClean, type FolderPage, openFolderPage } from "../folder-page-for-tests.ts";
 
-let site: TestPage;
+let site: FolderPage;
 let page: Page;
-let folder: string;
 let original: string;
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "page-time-")));
-  mkdirSync(join(folder, "src"));
-  writeFileSync(join(folder, "a.txt"), "first\nsecond\nthird\n");
-  const backend = new LocalShellBackend({ rootDir: folder, virtualMode: true });
-  site = await openPage({
-    agents: { agent: scriptedAgent({ backend, interruptOn: {} }) },
-    restoreRoots: [folder],
-  });
+  site = await openFolderPage({ "a.txt": "first\nsecond\nthird\n", "src/kept.txt": "kept\n" });
   page = site.page;
 });
-afterAll(async () => {
-  expect(site?.foreign).toEqual([]);
-  expect(site?.failures).toEqual([]);
-  await site?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => closeClean(site));
 
-const file = (name: string) => readFileSync(join(folder, name), "utf8");
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const slider = () => page.getByRole("slider", { name: "Step of the thread" });
 const past = () => page.getByRole("region", { name: "Conversation at this step" });
@@ -41,31 +22,28 @@ const side = () => page.getByRole("complementary", { name: "At this step" });
 /** The view is that of the step. */
 const settled = () => page.locator(".time-body[aria-busy=false]").waitFor();
 
-/** Sends the message and waits until the agent has answered. */
-async function ask(text: string): Promise<void> {
-  const answers = page.getByRole("article", { name: "Agent" }).getByText(/^(?:Done:|You said:)/);
-  const before = await answers.count();
-  await tell(page, text);
-  await expect.poll(() => answers.count()).toBe(before + 1);
-  await expect.poll(() => button("Stop").count()).toBe(0);
-}
-
 test("a slider leads through the steps: conversation, plan and files are as they were", async () => {
   await page.goto(`${site.server.url}/#/`);
-  await ask("run sed -i s/first/FIRST/ a.txt");
-  await ask("plan it");
-  await ask("run sed -i s/second/SECOND/ a.txt; echo new > b.txt; false");
+  await ask(page, "run sed -i s/first/FIRST/ a.txt");
+  await ask(page, "plan it");
+  await ask(page, "run sed -i s/second/SECOND/ a.txt; echo new > b.txt; false");
   original = page.url().split("/t/")[1] as string;
   await button("History").click();
-  await page.getByText(/^Step 15 of 15$/).waitFor();
+  await page.getByText(/^Step 13 of 13$/).waitFor();
   await past().getByText("exit code 1").waitFor();
   await side().getByText("Measure the queries").waitFor();
   await side().getByText("/b.txt").waitFor();
   await expectGood(site, "history");
+  await page.setViewportSize({ width: 1280, height: 500 });
+  await page.reload();
+  await past().getByText("exit code 1").waitFor();
+  const belowEnd = () => past().evaluate((list) => list.scrollHeight - list.scrollTop - list.clientHeight);
+  await expect.poll(belowEnd).toBeLessThan(2);
+  await page.setViewportSize({ width: 1280, height: 800 });
 
   await slider().focus();
   await page.keyboard.press("Home");
-  await page.getByText("Step 1 of 15").waitFor();
+  await page.getByText("The beginning").waitFor();
   await past().getByText("Nothing was said yet.").waitFor();
   await button("Later change of files").click();
   await settled();
@@ -104,7 +82,7 @@ test("a copy goes on from a step with another model, and with the files of that 
     .last()
     .waitFor();
   await expect.poll(() => button("Stop").count()).toBe(0);
-  expect([file("a.txt"), file("c.txt")]).toEqual(["FIRST\nsecond\nthird\n", "other\n"]);
+  expect([site.file("a.txt"), site.file("c.txt")]).toEqual(["FIRST\nsecond\nthird\n", "other\n"]);
   expect(await page.getByRole("combobox", { name: "Approvals" }).inputValue()).toBe("auto");
 });
 
@@ -144,15 +122,15 @@ test("two threads stand side by side, and the work of one replaces that of the o
   await dialog.getByRole("button", { name: "Put back" }).click();
   await dialog.getByRole("heading", { name: "1 file put back" }).waitFor();
   await dialog.getByRole("button", { name: "Close" }).click();
-  await sideOf("A").getByRole("button", { name: "Make its changes…" }).click();
+  await sideOf("A").getByRole("button", { name: "Apply its changes…" }).click();
   await dialog.getByRole("heading", { name: "2 files on disk will change" }).waitFor();
-  expect(file("a.txt")).toContain("second");
-  await dialog.getByRole("button", { name: "Make the changes" }).click();
-  await dialog.getByText("The changes were made.").waitFor();
-  expect([file("a.txt"), file("b.txt")]).toEqual(["FIRST\nSECOND\nthird\n", "new\n"]);
+  expect(site.file("a.txt")).toContain("second");
+  await dialog.getByRole("button", { name: "Apply the changes" }).click();
+  await dialog.getByText("The changes were applied.").waitFor();
+  expect([site.file("a.txt"), site.file("b.txt")]).toEqual(["FIRST\nSECOND\nthird\n", "new\n"]);
   await dialog.getByRole("button", { name: "Undo the restore" }).click();
   await dialog.getByText("The restore was undone.").waitFor();
-  expect(file("a.txt")).toBe("FIRST\nsecond\nthird\n");
+  expect(site.file("a.txt")).toBe("FIRST\nsecond\nthird\n");
   await page.keyboard.press("Escape");
 });
 

@@ -3,7 +3,9 @@ import { grouped } from "../words.ts";
 
 export const timeWords = {
   title: "History",
-  stepOf: (at: number, all: number) => `Step ${grouped(at)} of ${grouped(all)}`,
+  /** Numbers as in the list of changes. The step below zero takes the first message. */
+  stepOf: (step: number, last: number) =>
+    step < 0 ? "The beginning" : `Step ${grouped(step)} of ${grouped(last)}`,
   slider: "Step of the thread",
   earlier: "Earlier step",
   later: "Later step",
@@ -64,12 +66,12 @@ export const timeWords = {
   noChanges: "Neither thread changed a file.",
   sameDirectory:
     "Both threads work on the same files. To keep the work of one, undo the changes of the other first.",
-  adopt: "Make its changes…",
+  adopt: "Apply its changes…",
   takeBack: "Undo its changes…",
-  adoptTitle: "Make the changes of this thread",
+  adoptTitle: "Apply the changes of this thread",
   takeBackTitle: "Undo the changes of this thread",
-  adoptNow: "Make the changes",
+  adoptNow: "Apply the changes",
   takeBackNow: "Put back",
-  adopted: "The changes were made.",
+  adopted: "The changes were applied.",
   sameThread: "Choose two different threads.",
 } as const;

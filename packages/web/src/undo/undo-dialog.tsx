@@ -36,6 +36,9 @@ function Dialog({ request, threadId }: { readonly request: UndoRequest; readonly
   }, []);
   const close = (): void => {
     undoRequest.value = undefined;
+    // The button that asked may be gone with what was put back.
+    const { activeElement: at } = document;
+    if (at === document.body || dialog.current?.contains(at)) document.getElementById("main")?.focus();
   };
   return (
     <dialog ref={dialog} class="undo" aria-labelledby="undo-title" onClose={close}>

@@ -1,71 +1,47 @@
 /** Undo in the page: preview, restore, what a person changed, undo of the restore. */
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { mkdtemp, realpath, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { LocalShellBackend } from "deepwright";
 import type { Page } from "playwright-core";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { expectGood } from "../axe-for-tests.ts";
-import { openPage, scriptedAgent, type TestPage, tell } from "../page-for-tests.ts";
+import { ask, closeClean, type FolderPage, openFolderPage } from "../folder-page-for-tests.ts";
+import { tell } from "../page-for-tests.ts";
 
-let site: TestPage;
+let site: FolderPage;
 let page: Page;
-let folder: string;
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), "page-undo-")));
-  mkdirSync(join(folder, "src"));
-  writeFileSync(join(folder, "a.txt"), "first\nsecond\nthird\n");
-  const backend = new LocalShellBackend({ rootDir: folder, virtualMode: true });
-  site = await openPage({
-    agents: { agent: scriptedAgent({ backend, interruptOn: {} }) },
-    restoreRoots: [folder],
-  });
+  site = await openFolderPage({ "a.txt": "first\nsecond\nthird\n", "src/kept.txt": "kept\n" });
   page = site.page;
 });
-afterAll(async () => {
-  expect(site?.foreign).toEqual([]);
-  expect(site?.failures).toEqual([]);
-  await site?.close();
-  await rm(folder, { recursive: true, force: true });
-});
+afterAll(() => closeClean(site));
 
-const file = (name: string) => readFileSync(join(folder, name), "utf8");
 const dialog = () => page.getByRole("dialog");
 const button = (name: string) => page.getByRole("button", { name, exact: true });
 const inDialog = (name: string) => dialog().getByRole("button", { name, exact: true });
 
-/** Sends the message and waits until the agent has answered. */
-async function ask(text: string): Promise<void> {
-  const answers = page.getByRole("article", { name: "Agent" }).getByText("Done:");
-  const before = await answers.count();
-  await tell(page, text);
-  await expect.poll(() => answers.count()).toBe(before + 1);
-  await expect.poll(() => button("Stop").count()).toBe(0);
-}
-
 test("one file is put back after a preview, and the restore is undone", async () => {
   await page.goto(`${site.server.url}/#/`);
-  await ask("run sed -i s/first/FIRST/ a.txt; echo new > src/b.txt");
+  await ask(page, "run sed -i s/first/FIRST/ a.txt; echo new > src/b.txt");
   await page.getByRole("tab", { name: "Changes" }).click();
   await page.getByRole("button", { name: "Undo changes of /a.txt" }).click();
   await dialog().getByRole("heading", { name: "1 file on disk will change" }).waitFor();
   await dialog().getByRole("row", { name: /FIRST/ }).waitFor();
-  expect(file("a.txt")).toContain("FIRST");
+  expect(site.file("a.txt")).toContain("FIRST");
   await inDialog("Put back").click();
   await dialog().getByRole("heading", { name: "1 file put back" }).waitFor();
-  expect([file("a.txt"), file("src/b.txt")]).toEqual(["first\nsecond\nthird\n", "new\n"]);
+  expect([site.file("a.txt"), site.file("src/b.txt")]).toEqual(["first\nsecond\nthird\n", "new\n"]);
   await inDialog("Undo the restore").click();
   await dialog().getByText("The restore was undone.").waitFor();
-  expect(file("a.txt")).toContain("FIRST");
+  expect(site.file("a.txt")).toContain("FIRST");
   await inDialog("Close").click();
+  await expect.poll(() => page.evaluate(() => document.activeElement?.id)).toBe("main");
 });
 
 test("later edits of a person stay: other lines are merged, the same lines are kept beside", async () => {
-  await ask("run sed -i s/second/SECOND/ a.txt; echo agent > c.txt");
-  writeFileSync(join(folder, "a.txt"), "FIRST\nSECOND\nthird\nmine\n");
-  writeFileSync(join(folder, "c.txt"), "a person was here\n");
+  await ask(page, "run sed -i s/second/SECOND/ a.txt; echo agent > c.txt");
+  writeFileSync(join(site.folder, "a.txt"), "FIRST\nSECOND\nthird\nmine\n");
+  writeFileSync(join(site.folder, "c.txt"), "a person was here\n");
   const card = page.locator(".call").last();
   await card.getByRole("button", { name: /execute/ }).click();
   await card.getByRole("button", { name: "Undo this call…" }).click();
@@ -75,12 +51,15 @@ test("later edits of a person stay: other lines are merged, the same lines are k
   await dialog()
     .getByText(/not overwritten/)
     .waitFor();
-  expect([file("a.txt"), file("c.txt")]).toEqual(["FIRST\nsecond\nthird\nmine\n", "a person was here\n"]);
+  expect([site.file("a.txt"), site.file("c.txt")]).toEqual([
+    "FIRST\nsecond\nthird\nmine\n",
+    "a person was here\n",
+  ]);
   await inDialog("Close").click();
 });
 
 test("everything since a message goes back, with the messages if that is wanted", async () => {
-  await ask("run echo late > late.txt");
+  await ask(page, "run echo late > late.txt");
   const said = page.getByRole("article", { name: "You" }).last();
   await said.hover();
   await said.getByRole("button", { name: "Undo from here…" }).click();
@@ -88,11 +67,11 @@ test("everything since a message goes back, with the messages if that is wanted"
   await dialog().getByRole("checkbox", { name: "Also take back the messages since then" }).check();
   await inDialog("Put back, with messages").click();
   await dialog().getByText("The messages were taken back.").waitFor();
-  expect(() => file("late.txt")).toThrow("ENOENT");
+  expect(() => site.file("late.txt")).toThrow("ENOENT");
   await expect.poll(() => said.getByText("late.txt").count()).toBe(0);
   await inDialog("Undo the restore").click();
   await dialog().getByText("The restore was undone.").waitFor();
-  expect(file("late.txt")).toBe("late\n");
+  expect(site.file("late.txt")).toBe("late\n");
   await inDialog("Close").click();
   await page.getByRole("article", { name: "You" }).getByText("late.txt").waitFor();
 });
@@ -113,14 +92,14 @@ test("the palette undoes the last step and everything; axe finds nothing at 1280
   await dialog()
     .getByRole("heading", { name: /put back$/ })
     .waitFor();
-  expect(file("a.txt")).toBe("first\nsecond\nthird\nmine\n");
-  expect(() => file("src/b.txt")).toThrow("ENOENT");
+  expect(site.file("a.txt")).toBe("first\nsecond\nthird\nmine\n");
+  expect(() => site.file("src/b.txt")).toThrow("ENOENT");
   await inDialog("Close").click();
   await page.getByText("undone", { exact: true }).first().waitFor();
 });
 
 test("a file that was opened while the run worked stays open when the run ends", async () => {
-  const go = join(folder, "go");
+  const go = join(site.folder, "go");
   const changes = page.getByRole("tabpanel");
   await page.goto(`${site.server.url}/#/`);
   await tell(page, `write-and-hold ${go}`);
