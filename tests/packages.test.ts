@@ -101,6 +101,41 @@ test.each(["core", "checkpoint", "sandboxes", "protocol", "evals", "mcp", "serve
   },
 );
 
+/** The loop uses parts of LangGraph that may change in any minor version: `core/src/engine`. */
+test("no package accepts a minor version of LangGraph that the tests do not run with", async () => {
+  const manifestOf = async (folder: string) =>
+    JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
+  const { version } = await manifestOf("node_modules/@langchain/langgraph");
+  const [, minor, patch] = /^(\d+\.\d+)\.(\d+)$/.exec(version) as unknown as [string, string, string];
+  const names = [
+    "core",
+    "checkpoint",
+    "sandboxes",
+    "protocol",
+    "evals",
+    "mcp",
+    "server",
+    "app",
+    "web",
+    "cli",
+  ];
+  const manifests = await Promise.all(names.map((name) => manifestOf(join("packages", name))));
+  const ranges = manifests.flatMap(
+    ({ peerDependencies }) => peerDependencies?.["@langchain/langgraph"] ?? [],
+  );
+  expect(ranges.length).toBeGreaterThanOrEqual(5);
+  for (const range of ranges) {
+    expect(range).toMatch(new RegExp(`^~${minor.replace(".", "\\.")}\\.\\d+$`));
+    expect(Number(range.split(".").at(-1))).toBeLessThanOrEqual(Number(patch));
+  }
+  expect(manifests.at(-1).dependencies["@langchain/langgraph"]).toBe(version);
+  for (const name of ["core", "langgraph", "langgraph-sdk"]) {
+    const installed = await manifestOf(`node_modules/@langchain/${name}`);
+    expect(await readFile("docs/deploy.md", "utf8")).toContain(`@langchain/${name}@${installed.version} `);
+  }
+  expect(await readFile("packages/core/README.md", "utf8")).toContain(`@langchain/langgraph@${minor} `);
+});
+
 test("the built package runs without the source condition", async () => {
   const program = `
     import { createDeepAgent } from "deepwright";
