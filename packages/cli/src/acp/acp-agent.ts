@@ -21,6 +21,8 @@ export interface AcpAgentOptions {
   readonly isUnstable: boolean;
   /** Whether a model can be used; throws words for the person otherwise. */
   readonly checkModel: () => Promise<void>;
+  /** Removes the keys that a sign-in stored. */
+  readonly signOut: () => Promise<void>;
   readonly onEditor: (editor: Editor) => void;
   readonly sessions: EditorSessions;
 }
@@ -34,7 +36,8 @@ export function acpAgent(options: AcpAgentOptions): AgentApp {
   return app;
 }
 
-function addConnection(app: AgentApp, { version, isUnstable, checkModel, onEditor }: AcpAgentOptions): void {
+function addConnection(app: AgentApp, options: AcpAgentOptions): void {
+  const { version, isUnstable, checkModel, signOut, onEditor } = options;
   app.onRequest("initialize", ({ params, client }) => {
     const { clientCapabilities = {}, clientInfo } = params;
     onEditor(new Editor(client, clientCapabilities, clientInfo?.name ?? ""));
@@ -44,6 +47,12 @@ function addConnection(app: AgentApp, { version, isUnstable, checkModel, onEdito
     answered(async () => {
       if (!METHODS.has(methodId)) throw RequestError.invalidParams({ methodId }, "there is no such method");
       await checkModel();
+      return {};
+    }),
+  );
+  app.onRequest("logout", () =>
+    answered(async () => {
+      await signOut();
       return {};
     }),
   );
@@ -57,6 +66,7 @@ function initialized(
   const fork = isUnstable ? { fork: {} } : {};
   const agentCapabilities: AgentCapabilities = {
     loadSession: true,
+    auth: { logout: {} },
     promptCapabilities: { image: true, audio: false, embeddedContext: true },
     mcpCapabilities: { http: true, sse: true },
     sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {}, ...fork },

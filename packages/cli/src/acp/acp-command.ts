@@ -5,6 +5,7 @@ import type { McpServer } from "@agentclientprotocol/sdk";
 import type { ApprovalMode } from "@deepwright/server";
 import type { Place } from "../app/session/place.ts";
 import { CommandError } from "../command-error.ts";
+import { KEYED_PROVIDERS } from "../default-models.ts";
 import { EXIT, type ExitCode } from "../exit-codes.ts";
 import type { RawAcpOptions } from "./acp-command-line.ts";
 import type { SessionChoices } from "./config-options.ts";
@@ -44,6 +45,7 @@ export async function acpCommand(raw: RawAcpOptions): Promise<ExitCode> {
     version: versionOf(),
     isUnstable: raw.unstable === true,
     checkModel: () => checkModel(raw),
+    signOut,
     onEditor: (found) => {
       editor = found;
     },
@@ -155,6 +157,15 @@ async function checkModel({ model, baseUrl }: RawAcpOptions): Promise<void> {
   const choice = await chooseModel(wish, process.env, endpoints);
   if (choice.kind === "offline" && model !== "offline" && process.env.DEEPWRIGHT_MODEL !== "offline")
     await authRequired();
+}
+
+/** The providers that an editor is told to sign in to. A variable that the editor sets for the agent stays. */
+async function signOut(): Promise<void> {
+  const { removeKeys } = await import("../login/stored-keys.ts");
+  await removeKeys(
+    KEYED_PROVIDERS.map(({ provider }) => provider),
+    process.env,
+  );
 }
 
 function versionOf(): string {

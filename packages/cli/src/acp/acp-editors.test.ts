@@ -218,6 +218,14 @@ test("without a model the editor is told to authenticate, and the settings to pa
   await expect(editor.agent.request("authenticate", { methodId: "other" })).rejects.toMatchObject({
     code: -32_602,
   });
+  const signIn = await runBinary(["login", "openai"], { cwd, env: none, stdin: "sk-of-an-editor\n" });
+  expect(signIn.code).toBe(0);
+  expect(await editor.agent.request("authenticate", { methodId: "api-key" })).toEqual({});
+  expect(await editor.agent.request("logout", {})).toEqual({});
+  await expect(editor.agent.request("authenticate", { methodId: "api-key" })).rejects.toMatchObject({
+    code: -32_000,
+  });
+  expect((await runBinary(["login", "--list"], { cwd, env: none })).stderr).toContain("No key is stored");
   const [zed, jetbrains, neovim] = await Promise.all(
     ["zed", "jetbrains", "neovim"].map(async (name) => {
       const { code, stdout } = await runBinary(["acp", "--mode", "plan", "--print-config", name], { cwd });

@@ -54,6 +54,7 @@ test("an editor learns what is there, and of a session nothing before the answer
     protocolVersion: 1,
     agentCapabilities: {
       loadSession: true,
+      auth: { logout: {} },
       promptCapabilities: { image: true, audio: false, embeddedContext: true },
       sessionCapabilities: { list: {}, resume: {}, close: {}, delete: {} },
     },

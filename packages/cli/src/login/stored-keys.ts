@@ -79,10 +79,23 @@ export async function loadStoredKeys(env: NodeJS.ProcessEnv): Promise<void> {
   await Promise.all(
     KEY_OWNERS.filter(({ name, variable }) => Object.hasOwn(known, name) && !env[variable]).map(
       async ({ name, variable }) => {
-        const place = known[name] as Place;
-        const key = place.in === "file" ? place.key : await (await openKeyring(env))?.lookup(name);
+        const key = await keyAt(known[name] as Place, name, env);
         if (key !== undefined) env[variable] = key;
       },
     ),
   );
+}
+
+async function keyAt(place: Place, name: string, env: NodeJS.ProcessEnv): Promise<string | undefined> {
+  return place.in === "file" ? place.key : (await openKeyring(env))?.lookup(name);
+}
+
+/** Removes the stored keys of these services, also from the variables that `loadStoredKeys` put them in. */
+export async function removeKeys(names: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
+  const known = await places(env);
+  for (const owner of KEY_OWNERS.filter(({ name }) => names.includes(name) && Object.hasOwn(known, name))) {
+    const key = await keyAt(known[owner.name] as Place, owner.name, env);
+    if (key !== undefined && env[owner.variable] === key) delete env[owner.variable];
+    await removeKey(owner, env);
+  }
 }
