@@ -23,7 +23,7 @@ export function withCommands(
       commandNote: commands.note,
       execute: (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
         const run = () => commands.execute(command, options);
-        return runtime ? recordedCommand(command, directory, runtime, run) : run();
+        return runtime ? recordedCommand(command, directory, runtime, run, options) : run();
       },
       withRuntime: async (now: BackendRuntime) => bound(await inRun(files, now), now),
     };

@@ -67,10 +67,11 @@ function resultLines(result: BisectResult): string[] {
 function outcomeLines(result: BisectResult): string[] {
   const output = result.output.trimEnd().split("\n").slice(-OUTPUT_LINES);
   const shown = output.map((line) => `  ${safeLine(line, 200)}`);
+  const isSilent = result.output.trim() === "";
   if (result.outcome !== "found")
     return result.outcome === "succeeds"
       ? ["The command succeeds after the last step: nothing broke it."]
-      : ["The command fails before the first step already:", ...shown];
+      : ["The command fails before the first step already:", ...(isSilent ? ["  (no output)"] : shown)];
   const { by, paths } = result.first;
   const more = paths.length - MOST_PATHS;
   return [
@@ -78,8 +79,7 @@ function outcomeLines(result: BisectResult): string[] {
     `  ${authorText(by)}`,
     ...paths.slice(0, MOST_PATHS).map((path) => `  changed ${safeLine(path)}`),
     ...(more > 0 ? [`  … and ${more} more`] : []),
-    "It says:",
-    ...shown,
+    ...(isSilent ? ["It prints nothing."] : ["It says:", ...shown]),
   ];
 }
 

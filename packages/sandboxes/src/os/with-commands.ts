@@ -63,7 +63,13 @@ export function withCommands(files: BackendProtocol, commands: AddedCommands): S
       const noting: AddedCommands = {
         ...commands,
         execute: (command, options) =>
-          recordedCommand(command, commands.noted, runtime, () => commands.execute(command, options)),
+          recordedCommand(
+            command,
+            commands.noted,
+            runtime,
+            () => commands.execute(command, options),
+            options,
+          ),
       };
       const bound = (files as Bindable).withRuntime?.(runtime) ?? files;
       return bound instanceof Promise

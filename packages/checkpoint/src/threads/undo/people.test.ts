@@ -2,7 +2,8 @@ import { spawn } from "node:child_process";
 import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { callTool, say } from "deepwright/testing";
+import { createDeepAgent, LocalShellBackend } from "deepwright";
+import { callTool, say, scriptedModel } from "deepwright/testing";
 import { afterAll, describe, expect, it, onTestFinished, vi } from "vitest";
 import { SharedMemorySaver } from "../../saver/shared-memory-saver.ts";
 import { recordImage } from "../images.ts";
@@ -237,4 +238,28 @@ it("blame names the step, the call or command, the subagent and the prompt of ea
   ]);
   expect(lines[2]?.by?.step).toBeLessThan(lines[3]?.by?.step ?? 0);
   await expect(threads.blame(id, "nothing", directory)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+});
+
+it("a first snapshot that takes long is shown as the output of the command so far", async () => {
+  const shown: unknown[] = [];
+  let go = (): void => {};
+  const isShown = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  const saver = new SharedMemorySaver();
+  const { recordImage: record } = SharedMemorySaver.prototype;
+  saver.recordImage = (...row) => isShown.then(() => record.apply(saver, row));
+  const directory = await emptyDirectory(made);
+  const backend = new LocalShellBackend({ rootDir: directory, virtualMode: true });
+  const model = scriptedModel([runs("true"), say("Done.")]);
+  const agent = createDeepAgent({ model, checkpointer: saver, backend });
+  const options = { configurable: { thread_id: "t1" }, streamMode: "custom" as const };
+  for await (const part of await agent.stream({ messages: "Go" }, options)) {
+    shown.push(part);
+    go();
+  }
+  await backend.close();
+  expect(shown[0]).toMatchObject({
+    output: "Recording the files of the directory first, so that the command can be undone…",
+  });
 });

@@ -1,5 +1,5 @@
 /** Commands of a run: each is noted with the thread, and its changes of the directory are recorded. */
-import type { BackendRuntime } from "../backend.ts";
+import type { BackendRuntime, ExecuteOptions } from "../backend.ts";
 import { type UndoLog, undoLogOf } from "../undo-log.ts";
 import { type CommandNote, DirectorySnapshots } from "./snapshots/directory-snapshots.ts";
 import { snapshotLogOf } from "./snapshots/snapshot-log.ts";
@@ -8,16 +8,22 @@ import { undoTreeName } from "./undo-tree.ts";
 const MAX_NOTED_CHARACTERS = 2000;
 const DISK = "disk:";
 
+/** The first snapshot of a large directory takes seconds. */
+const SHOWN_AFTER_MS = 1_000;
+const RECORDING = "Recording the files of the directory first, so that the command can be undone…";
+
 /**
  * Runs a command in `rootDir` with a snapshot of the directory before and after it, so that its changes can be taken
  * back. Outside a run, or where the saver keeps no snapshots, it only runs it. A command that cannot be noted is not
- * run; changes that cannot be recorded afterwards are reported as not covered.
+ * run; changes that cannot be recorded afterwards are reported as not covered. `onOutput` gets a sentence where the
+ * first snapshot takes long.
  */
 export async function recordedCommand<Result>(
   command: string,
   rootDir: string,
   runtime: BackendRuntime,
   run: () => Promise<Result>,
+  { onOutput }: Pick<ExecuteOptions, "onOutput"> = {},
 ): Promise<Result> {
   const log = undoLogOf(runtime);
   if (log === undefined) return run();
@@ -32,7 +38,8 @@ export async function recordedCommand<Result>(
   const threadId = String(log.config.configurable?.thread_id);
   const snapshots = snapshotsOf(log.saver, threadId, place.slice(DISK.length));
   const kept = snapshotLogOf(log.saver, threadId, log.config, log.checkpointId);
-  await snapshots.before(kept, note);
+  const waiting = setTimeout(() => onOutput?.(RECORDING), SHOWN_AFTER_MS);
+  await snapshots.before(kept, note).finally(() => clearTimeout(waiting));
   try {
     return await run();
   } finally {

@@ -141,7 +141,7 @@ export class LocalShellBackend extends FilesystemBackend implements SandboxBacke
   override withRuntime(runtime: BackendRuntime): this {
     const execute = (command: string, options?: ExecuteOptions): Promise<ExecuteResponse> => {
       const run = () => this.execute(command, options);
-      const recorded = recordedCommand(command, this.settings.rootDir, runtime, run);
+      const recorded = recordedCommand(command, this.settings.rootDir, runtime, run, options);
       this.#recorded.add(recorded);
       return recorded.finally(() => this.#recorded.delete(recorded));
     };

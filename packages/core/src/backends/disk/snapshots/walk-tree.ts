@@ -124,7 +124,7 @@ function factsOf(
   return facts;
 }
 
-/** Of an entry in a directory that may not be entered nothing can be found out. */
+/** Facts of an entry; `closed` in a directory that may not be entered. */
 function statsOf(path: string): Stats | "closed" | undefined {
   try {
     return lstatSync(path, { throwIfNoEntry: false });
