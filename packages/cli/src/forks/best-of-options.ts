@@ -1,6 +1,6 @@
 /** The options of `deepwright run --best-of`, checked. */
 import { usageError } from "../command-error.ts";
-import { type SandboxOptions, sandboxOptions } from "../commands/sandbox-kind.ts";
+import { isCloud, type SandboxOptions, sandboxOptions } from "../commands/sandbox-kind.ts";
 import { limitsOf } from "../run/run-limits.ts";
 import { type RawRunOptions, runOptions } from "../run/run-options.ts";
 import { stepOf } from "../threads/amounts.ts";
@@ -36,8 +36,10 @@ export function bestOfOptions(raw: RawRunOptions): BestOfOptions {
     throw usageError("--adopt needs --check: without a check no attempt is the best.");
   if (raw.at !== undefined && raw.thread === undefined) throw usageError("--at needs --thread.");
   const sandbox = sandboxOptions(raw);
-  if (!["os", "none", "off"].includes(sandbox.kind))
-    throw usageError(`--best-of works with --sandbox os, none and off; --sandbox is ${sandbox.kind}.`);
+  if (isCloud(sandbox.kind))
+    throw usageError(
+      `--best-of works on copies on this machine: give --sandbox os, docker, none or off, not ${sandbox.kind}.`,
+    );
   if (sandbox.kind === "off" && raw.check !== undefined)
     throw usageError("--check runs a command, and with --sandbox off there are none.");
   const options = runOptions(raw);

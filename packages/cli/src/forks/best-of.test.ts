@@ -102,7 +102,7 @@ it.each([
   [{ bestOf: "9" }, "--best-of must be a whole number from 1 to 8"],
   [{ bestOf: "2", adopt: true }, "--adopt needs --check"],
   [{ bestOf: "2", dryRun: true }, "--best-of and --dry-run exclude each other"],
-  [{ bestOf: "2", sandbox: "docker" }, "--best-of works with --sandbox os, none and off"],
+  [{ bestOf: "2", sandbox: "e2b" }, "give --sandbox os, docker, none or off, not e2b"],
   [{ bestOf: "2", at: "3" }, "--at needs --thread"],
 ])("%j is wrong usage", (raw, complaint) => {
   expect(() => bestOfOptions(raw)).toThrow(complaint);
