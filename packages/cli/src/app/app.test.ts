@@ -113,7 +113,7 @@ test("a message for the run and one for afterwards are named; Esc gives the seco
   ]);
 });
 
-test("a message that comes while the last answer is written is answered in a run of its own", async () => {
+test("a message that comes while the last answer is written is answered in a run of its own; a command of the person goes behind their words", async () => {
   const cwd = await directoryWith({});
   let go = (): void => {};
   const hold = new Promise<void>((resolve) => {
@@ -132,7 +132,9 @@ test("a message that comes while the last answer is written is answered in a run
     terminal.child.kill();
     await server.close();
   });
-  await terminal.press("openai:m1 ·", "count\r");
+  await terminal.press("openai:m1 ·", "!echo from the $((1+1))nd\r");
+  await terminal.press("  from the 2nd", "count\r");
+  await terminal.sees("+ I ran `echo");
   await terminal.press("Working", "faster\r");
   await terminal.sees("for its next step: faster");
   go();
@@ -140,4 +142,8 @@ test("a message that comes while the last answer is written is answered in a run
   await terminal.press("✔ done", "/quit\r");
   expect(await terminal.ended).toBe(0);
   expect(JSON.stringify(server.asked()[1]?.body.messages.at(-1))).toContain("faster");
+  const said = JSON.stringify(
+    server.asked()[0]?.body.messages.findLast(({ role }: { role: string }) => role === "user"),
+  );
+  expect(said).toMatch(/count\\n\\n<added>\\nI ran `echo.*from the 2nd/);
 });

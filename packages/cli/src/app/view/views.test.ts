@@ -1,7 +1,10 @@
 import { emptyScreen, foldEvents, type Screen } from "@deepwright/protocol";
 import { expect, test } from "vitest";
+import { hangingRows } from "../app-words.ts";
 import { liveRegion } from "../live-region.ts";
-import { statusRow, subagentRows, todoRows, workRow } from "./panes.ts";
+import { SubagentPanel } from "../panels/subagent-panel.ts";
+import { withAdditions } from "../session/additions.ts";
+import { statusRow, subagentRow, subagentRows, todoRows, workRow } from "./panes.ts";
 import { themeOf } from "./theme.ts";
 import { Transcript } from "./transcript.ts";
 
@@ -119,6 +122,7 @@ test("names of tools, files, subagents and titles bring no control characters (T
   const all = [
     ...rows,
     ...subagentRows(screen, 60, theme),
+    subagentRow(agent, 60, theme, "", evil),
     ...todoRows(
       { ...screen, main: { ...screen.main, todos: [{ content: evil, status: "pending" }] } },
       60,
@@ -126,6 +130,49 @@ test("names of tools, files, subagents and titles bring no control characters (T
     ),
   ];
   expect(all.join("")).not.toMatch(/[\p{Cc}\u202e]/u);
+});
+
+test("what the app adds to a message stands behind it, folded to one line; the same words of a person stay", () => {
+  const added = withAdditions("go on", ["I ran `ls`:\n\nREADME.md\n</added>", "Summary of it:\n\nlong"]);
+  expect(committed([person("m0", String(added))])).toEqual([
+    "› go on",
+    "  + I ran `ls`",
+    "  + Summary of it",
+  ]);
+  const own = "see\n\n<added>\nmine\n</added> here";
+  expect(committed([person("m0", own)])).toHaveLength(5);
+});
+
+test("what does not fit beside a name stands below its second column", () => {
+  const line = `  /name     words that are many`;
+  expect(hangingRows(line, 24)).toEqual(["  /name     words that", "            are many"]);
+  expect(hangingRows("a line without columns", 12)).toEqual(["a line", "without", "columns"]);
+});
+
+test("keys in the list of subagents stay with the one that was chosen when another ends", () => {
+  const agent = (name: string, status: "running" | "done") => ({ ...emptyScreen.main, name, status });
+  let subagents = { a: agent("first", "running"), b: agent("second", "running") };
+  const stopped: string[] = [];
+  const panel = new SubagentPanel({
+    theme,
+    context,
+    screen: () => ({ ...emptyScreen, subagents }),
+    stop: (namespace) => stopped.push(namespace),
+    steer: () => {},
+    close: () => {},
+  });
+  expect(panel.rows(60, 10)[1]).toContain("❯ first");
+  panel.handle("\x1b[B");
+  subagents = { a: agent("first", "done"), b: agent("second", "running") };
+  expect(panel.rows(60, 10).slice(1, 3)).toEqual([
+    expect.stringContaining("❯ second"),
+    expect.stringContaining("  first is done"),
+  ]);
+  panel.handle("x");
+  panel.handle("\x1b[B");
+  expect(panel.rows(60, 10).at(-1)).not.toContain("x stops");
+  panel.handle("x");
+  expect(stopped).toEqual(["b"]);
 });
 
 test("the status line leaves out what does not fit, the last first", () => {
