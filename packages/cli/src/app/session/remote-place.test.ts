@@ -1,4 +1,6 @@
 import { mkdtemp, rm } from "node:fs/promises";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { ApprovalModes, ModelChoices, serve } from "@deepwright/server";
@@ -114,4 +116,14 @@ test("a background task is listed, and joined while it works", async () => {
   go();
   await session.idle();
   expect([last(session), failures]).toEqual(["I waited.", []]);
+});
+
+test("an address where something else answers is named as that", async () => {
+  const page = createServer((_, response) => response.writeHead(404).end("no"));
+  await new Promise<void>((resolve) => page.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => void page.close());
+  const url = `http://127.0.0.1:${(page.address() as AddressInfo).port}`;
+  await expect(openRemote(url, {})).rejects.toThrow(
+    `The server at ${url} is no server of agents: it answered 404.`,
+  );
 });
