@@ -273,6 +273,7 @@ test("a browser without a session is told how to sign in", async () => {
   const stranger = await context.newPage();
   await stranger.goto(`${site.server.url}/#code=wrong`);
   await stranger.getByText("This link was used before, or is too old.").waitFor();
+  await stranger.getByText(`deepwright sign-in --url ${site.server.url}`, { exact: true }).waitFor();
   expect(stranger.url()).not.toContain("wrong");
   const link = async () => `${site.server.url}/#code=${(await site.server.app.newSignInCode?.())?.code}`;
   await stranger.goto(await link());

@@ -56,7 +56,8 @@ export const words = {
   signInRefused: "This link was used before, or is too old.",
   signInHow:
     "deepwright serve prints a link that opens this page. On a server that runs already, this prints a new one:",
-  signInCommand: "deepwright sign-in",
+  signInCommand: (origin: string) =>
+    `deepwright sign-in${origin === "http://127.0.0.1:2024" ? "" : ` --url ${origin}`}`,
   signInCode: "Or paste the link, or its code:",
   signOut: "Sign out",
   connecting: "Connecting to the server…",

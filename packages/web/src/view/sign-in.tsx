@@ -14,7 +14,7 @@ export function SignIn() {
         </p>
       )}
       <p>{words.signInHow}</p>
-      <pre class="command">{words.signInCommand}</pre>
+      <pre class="command">{words.signInCommand(location.origin)}</pre>
       <CodeForm />
     </main>
   );
