@@ -125,7 +125,7 @@ async function rewindFiles(
   claim: ThreadClaim | undefined,
 ): Promise<FilesReport> {
   const images = await settledImages(saver, threadId, claim, roots.paths, head.row.id);
-  const { noRoom, ...report } = await restoreFiles({
+  const { unwritten, ...report } = await restoreFiles({
     files: timelines(images),
     choice: {
       undone: ({ checkpointId }) => undone.has(checkpointId),
@@ -134,7 +134,7 @@ async function rewindFiles(
     roots: roots.paths,
     record: claim && recorder(saver, claim, head.row.id, { kind: "rewind" }),
   });
-  refuseHalf(noRoom);
+  refuseHalf(unwritten);
   const missing = await notCoveredBy({
     images,
     isTouched: ({ checkpointId }) => undone.has(checkpointId) || redone.has(checkpointId),
@@ -150,13 +150,9 @@ function refuseHalf(paths: readonly string[]): void {
   if (paths.length === 0) return;
   const named = paths.slice(0, MOST_NAMED).join(", ");
   const more = paths.length > MOST_NAMED ? ` and ${paths.length - MOST_NAMED} more` : "";
-  throw new DeepwrightError(
-    "STORAGE_FULL",
-    `The disk has no room for ${named}${more}. Messages are unchanged.`,
-    {
-      hint: "Make room and rewind again: it does the rest.",
-    },
-  );
+  throw new DeepwrightError("STORAGE_FULL", `Not written: ${named}${more}. Messages are unchanged.`, {
+    hint: "Make the disk writable and rewind again: it does the rest.",
+  });
 }
 
 /** The way from the head to the target, by the checkpoints its steps began with. */

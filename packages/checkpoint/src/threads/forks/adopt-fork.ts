@@ -46,7 +46,7 @@ async function adoptInto(
   const lineage = await lineageOf(saver.storage, reader, threadId);
   const done = goneOnFrom(lineage.states);
   const id = `adopt-${randomBytes(4).toString("hex")}`;
-  const { noRoom: _, ...report } = await restoreFiles({
+  const { unwritten: _, ...report } = await restoreFiles({
     files: timelines(own).map((file) => ({ ...file, place: DISK + root })),
     choice: {
       undone: () => false,

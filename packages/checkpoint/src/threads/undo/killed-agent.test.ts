@@ -81,7 +81,7 @@ it("R-45 a full disk: a restore says which files do not fit and tears none; done
   const { stdout, stderr, status } = spawnSync("env", parameters, { encoding: "utf8", maxBuffer: 2 ** 28 });
   expect([stderr, status]).toEqual(["", 0]);
   const { before, after, between, now, first, second, left } = JSON.parse(stdout);
-  expect(first).toMatch(/^The disk has no room for .*\/large\.txt.* Messages are unchanged\./);
+  expect(first).toMatch(/^Not written: .*\/large\.txt \(ENOSPC: .*\).* Messages are unchanged\./);
   const torn = Object.keys(between).filter((name) => ![before[name], after[name]].includes(between[name]));
   expect([torn, left]).toEqual([[], []]);
   expect(second.conflicts).toEqual([]);

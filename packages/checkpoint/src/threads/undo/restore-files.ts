@@ -30,8 +30,8 @@ export interface FilesReport {
 }
 
 export interface WrittenFiles extends FilesReport {
-  /** Paths of conflicts that are none once the disk has room again. */
-  readonly noRoom: readonly string[];
+  /** Paths that the disk refused, each with the reason. They are conflicts too, until it takes them. */
+  readonly unwritten: readonly string[];
 }
 
 export interface RestoreRequest {
@@ -59,7 +59,7 @@ interface Step extends Change {
 }
 
 export async function restoreFiles(request: RestoreRequest): Promise<WrittenFiles> {
-  const noRoom: string[] = [];
+  const unwritten: string[] = [];
   const restored: FileChange[] = [];
   const conflicts: RewindConflict[] = [];
   const notCovered: NotCovered[] = [];
@@ -74,9 +74,14 @@ export async function restoreFiles(request: RestoreRequest): Promise<WrittenFile
     restored.push(...restore.restored);
     conflicts.push(...restore.conflicts);
     notCovered.push(...restore.notCovered);
-    noRoom.push(...restore.noRoom);
+    unwritten.push(...restore.unwritten);
   }
-  return { restored: sorted(restored), conflicts: sorted(conflicts), notCovered: sorted(notCovered), noRoom };
+  return {
+    restored: sorted(restored),
+    conflicts: sorted(conflicts),
+    notCovered: sorted(notCovered),
+    unwritten,
+  };
 }
 
 function sorted<Item extends { readonly path?: string; readonly place?: string }>(
@@ -109,7 +114,7 @@ class DirectoryRestore {
   readonly restored: FileChange[] = [];
   readonly conflicts: RewindConflict[] = [];
   readonly notCovered: NotCovered[] = [];
-  readonly noRoom: string[] = [];
+  readonly unwritten: string[] = [];
   readonly #searchUntil = searchEnd();
   readonly #modes = new Map<string, number>();
   readonly #moved: MovedEntries;
@@ -267,18 +272,21 @@ class DirectoryRestore {
   }
 
   #failed(path: string, error: unknown): void {
-    if (NO_ROOM.has(systemCode(error) ?? "")) this.noRoom.push(path);
+    if (DISK_REFUSES.has(systemCode(error) ?? "")) this.unwritten.push(`${path} (${systemWords(error)})`);
     this.conflicts.push({ path, place: this.place, reason: whyFailed(error) });
   }
 }
 
-const NO_ROOM = new Set(["ENOSPC", "EDQUOT"]);
+const DISK_REFUSES = new Set(["ENOSPC", "EDQUOT", "EROFS"]);
 
-/** Errors of the system without the call and the path that Node adds. */
-function whyFailed(error: unknown): string {
+/** An error of the system without the call and the path that Node adds. */
+function systemWords(error: unknown): string {
   const words = error instanceof Error ? error.message : String(error);
-  if (error instanceof DeepwrightError) return words;
-  return `It cannot be put back: ${systemCode(error) ? words.split(", ")[0] : words}.`;
+  return systemCode(error) === undefined ? words : (words.split(", ")[0] as string);
+}
+
+function whyFailed(error: unknown): string {
+  return error instanceof DeepwrightError ? error.message : `It cannot be put back: ${systemWords(error)}.`;
 }
 
 function same(

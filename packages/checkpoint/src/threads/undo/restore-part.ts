@@ -50,7 +50,7 @@ async function restore(
   const all = timelines(images);
   const files = part.path === undefined ? all : all.filter(({ path }) => isBelow(path, part.path as string));
   const id = `restore-${randomBytes(4).toString("hex")}`;
-  const { noRoom: _, ...report } = await restoreFiles({
+  const { unwritten: _, ...report } = await restoreFiles({
     files,
     choice: { undone: isChosen, redone: () => false },
     roots: roots.paths,
