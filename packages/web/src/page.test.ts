@@ -279,6 +279,8 @@ test("a browser without a session is told how to sign in", async () => {
   await stranger.goto(await link());
   await stranger.getByRole("navigation").waitFor();
   expect(stranger.url()).not.toContain("code");
+  await stranger.goto(`${site.server.url}/?again#code=wrong`);
+  await stranger.getByRole("navigation").waitFor();
   await context.clearCookies();
   await stranger.reload();
   await stranger.getByRole("textbox").fill(await link());

@@ -35,7 +35,9 @@ export async function signInByAddress(): Promise<void> {
   if (code === undefined) return;
   history.replaceState(null, "", location.pathname);
   try {
-    await request("POST", "/sign-in", { body: { code } });
+    // A code that is refused says nothing about a session that the browser has.
+    await connection.request({ method: "POST", path: "/sign-in" }, { body: { code } });
+    session.value = "in";
     linkRefused.value = false;
   } catch {
     linkRefused.value = true;
