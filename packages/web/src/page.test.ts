@@ -76,7 +76,7 @@ test("calls of a batch are decided one by one: one is edited, one rejected with 
   await write.getByRole("textbox").fill("not needed");
   await write.getByRole("button", { name: "Reject" }).click();
   await write.getByText("not needed").waitFor();
-  await page.getByPlaceholder("A message drops the calls").waitFor();
+  await page.getByPlaceholder("A message cancels the waiting calls").waitFor();
   await button("Send decisions").click();
   await expect.poll(() => answers().getByText("Done:").count()).toBe(2);
   await page.locator(".call.rejected").getByText("rejected").waitFor();

@@ -112,7 +112,7 @@ export const words = {
   } as Readonly<Record<string, string>>,
   message: "Message",
   messageHint: "Write a message",
-  waitingHint: "A message drops the calls",
+  waitingHint: "A message cancels the waiting calls",
   mainAgentHint: "Write to the main agent",
   steerHint: "Enter tells the agent now, Alt+Enter later",
   send: "Send",
