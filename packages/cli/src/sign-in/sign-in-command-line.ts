@@ -2,6 +2,9 @@
 import type { Command } from "commander";
 import type { ExitCode } from "../exit-codes.ts";
 
+/** Where `deepwright serve` listens unless it is set otherwise. */
+export const USUAL_URL = "http://127.0.0.1:2024";
+
 export interface RawSignInOptions {
   readonly url?: string;
 }
@@ -12,7 +15,7 @@ export function addSignIn(program: Command, handler: SignInHandler): void {
   program
     .command("sign-in")
     .description("print a link that signs a browser in to a running server")
-    .option("--url <url>", "the server (default: http://127.0.0.1:2024)")
+    .option("--url <url>", `the server (default: ${USUAL_URL})`)
     .action(async (options: RawSignInOptions) => {
       await handler(options);
     })

@@ -22,6 +22,7 @@ test("serve shows the page and a link that signs a browser in; sign-in prints an
   await running.shows("#code=");
   const [, url = "", code] = /Open (\S+)\/#code=(\S+)/.exec(lines) ?? [];
   expect(await (await fetch(url)).text()).toContain('<div id="app">');
+  await running.shows(`For another: deepwright sign-in --url ${url}`);
   const enter = (given: string | undefined) =>
     fetch(`${url}/sign-in`, {
       method: "POST",

@@ -5,9 +5,7 @@ import { EXIT, type ExitCode } from "../exit-codes.ts";
 import { Console } from "../terminal/console.ts";
 import { safeLine } from "../terminal/safe-text.ts";
 import { isOfAnotherUser, keptToken } from "./kept-token.ts";
-import type { RawSignInOptions } from "./sign-in-command-line.ts";
-
-const USUAL_URL = "http://127.0.0.1:2024";
+import { type RawSignInOptions, USUAL_URL } from "./sign-in-command-line.ts";
 
 export async function signInCommand({ url = USUAL_URL }: RawSignInOptions): Promise<ExitCode> {
   const console = new Console(process.stdout, process.stderr, process.env);

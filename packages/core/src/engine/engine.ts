@@ -248,7 +248,7 @@ function internal(config: TaskConfig, name: string): unknown {
 // -- versions -------------------------------------------------------------------------------------
 
 /** The versions of LangGraph this package works with: its peer dependency. */
-export const SUPPORTED = "^1.4.10";
+export const SUPPORTED = "~1.4.10";
 const SUPPORTED_WORDS = `Install @langchain/langgraph ${SUPPORTED}; deepwright was tried with 1.4.18, 1.5.3 and 1.7.3.`;
 
 /** Runs a stock graph and looks for what this file uses of a task: the names that are not there. */

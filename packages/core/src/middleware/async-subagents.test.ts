@@ -197,7 +197,8 @@ describe("what is not there", () => {
     await thread.call(start("Whales."));
     const [task] = await thread.tasks();
     for (const tool of ["check_async_task", "update_async_task", "cancel_async_task"]) {
-      const result = await thread.one(tool, { task_id: "__proto__", message: "x" });
+      const message = tool === "update_async_task" ? { message: "x" } : {};
+      const result = await thread.one(tool, { task_id: "__proto__", ...message });
       expect(result.status).toBe("error");
       expect(result.text).toBe(
         `Error: There is no background task '__proto__'. The tasks are: ${task?.taskId} ('researcher').`,

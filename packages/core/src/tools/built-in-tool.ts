@@ -73,7 +73,7 @@ function argumentsOf(given: unknown): unknown {
 /** A long result may be cut at its end, so the note stands before it. An error stays the first word of its result. */
 function withNote(result: unknown, unknown: string): unknown {
   if (unknown === "") return result;
-  const note = `Note: ${unknown} What it does not have was ignored.`;
+  const note = `Note: ${unknown} Unknown arguments were ignored.`;
   if (typeof result === "string") return `${note}\n${result}`;
   if (isCommand(result)) {
     const { messages } = (result.update ?? {}) as { readonly messages?: unknown };

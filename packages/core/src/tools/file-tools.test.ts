@@ -158,7 +158,7 @@ describe("file tools", () => {
   });
 
   const LINES = "     1│hello\n     2│world";
-  const NAMES = "Its arguments are: file_path, offset, limit, column. What it does not have was ignored.";
+  const NAMES = "Its arguments are: file_path, offset, limit, column. Unknown arguments were ignored.";
   it.each<[string, Record<string, unknown>, string]>([
     ["read_file", { path: "/a.txt", lines: null }, LINES],
     [
@@ -179,7 +179,7 @@ describe("file tools", () => {
     [
       "write_file",
       { file_path: "/n.txt", content: "", mode: "x" },
-      "Note: write_file has no argument 'mode'. Its arguments are: file_path, content. What it does not have was ignored.\nSuccessfully wrote to '/n.txt'",
+      "Note: write_file has no argument 'mode'. Its arguments are: file_path, content. Unknown arguments were ignored.\nSuccessfully wrote to '/n.txt'",
     ],
   ])("%s %j is told which arguments it does not have", async (name, args, expected) =>
     expect((await ask(name, args, sample)).content).toBe(expected),

@@ -56,7 +56,7 @@ export async function copyThread(threadId: string, checkpointId?: string): Promi
   const choices = choicesOf(threadId);
   await changeThread(copyId, {
     metadata: { branched_from: threadId, choices },
-    ...(title && { title: `${title} (branch)` }),
+    ...(title && { title: `${title} (copy)` }),
   });
   return copyId;
 }

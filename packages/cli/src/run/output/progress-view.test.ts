@@ -8,6 +8,7 @@ import { type RunnableAgent, runAgent, taskInput } from "../run-agent.ts";
 import { Stop } from "../stop.ts";
 import type { StreamPart } from "../stream-part.ts";
 import { type Detail, ProgressView } from "./progress-view.ts";
+import { resultLine } from "./tool-lines.ts";
 
 function viewer(detail: Detail = "normal") {
   const written = { stdout: "", stderr: "" };
@@ -40,6 +41,10 @@ describe("ProgressView", () => {
       "  Error: File '/none.txt' not found",
       "",
     ]);
+  });
+
+  it("shows of a command without output how it ended", () => {
+    expect(resultLine("(no output)\n[Failed: exit code 3]", 80)).toBe("Failed: exit code 3");
   });
 
   it("shows the todo list when it changes, and not the call that changed it", async () => {

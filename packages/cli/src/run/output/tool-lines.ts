@@ -33,9 +33,9 @@ function shown(value: unknown): string {
   return typeof value === "string" ? value : (JSON.stringify(value) ?? String(value));
 }
 
-/** The first line of a result, and how many there are. */
+/** The first line of a result, and how many there are; of a command without output, how it ended. */
 export function resultLine(text: string, width: number): string {
-  const trimmed = text.replace(/\s+$/, "");
+  const trimmed = text.replace(/\s+$/, "").replace(/^\(no output\)\n\[(.*)\]$/, "$1");
   if (trimmed === "") return "(nothing)";
   const lines = trimmed.split("\n").length;
   const size = lines > 1 ? ` (${count(lines, "line")})` : "";

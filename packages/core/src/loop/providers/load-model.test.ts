@@ -43,6 +43,7 @@ describe("a provider that speaks OpenAI's protocol", () => {
       expect([client.model, client.apiKey]).toEqual(["maker/model:1", "secret-of-it"]);
       expect((client as unknown as { clientConfig: { baseURL: string } }).clientConfig.baseURL).toBe(baseUrl);
       expect(modelKeyOf(client)).toEqual({ provider: name, model: "maker/model:1" });
+      expect(createDeepAgent({ model: client }).describe().model).toBe(`${name}:maker/model:1`);
     },
   );
 

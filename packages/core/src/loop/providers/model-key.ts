@@ -57,9 +57,17 @@ interface KnownModel {
 
 const instances = new WeakMap<object, ModelKey>();
 
+const givenNames = new WeakMap<object, string>();
+
 /** A client need not know by which name it was made: many providers share that of OpenAI. */
 export function nameModel(client: object, name: string): void {
   instances.set(client, modelKeyOf(name));
+  givenNames.set(client, name);
+}
+
+/** The `provider:model` string that a client was made from; undefined for clients of the caller. */
+export function givenModelName(client: object): string | undefined {
+  return givenNames.get(client);
 }
 
 function keyOfInstance(given: unknown): ModelKey {

@@ -5,6 +5,7 @@ import { ConfigurationError, DeepwrightError } from "../../errors.ts";
 import { fieldSecrets, holdSecrets } from "../../secrets.ts";
 import type { AnyTool } from "./any-tool.ts";
 import { loadChatModel } from "./load-model.ts";
+import { givenModelName } from "./model-key.ts";
 import { strictBinding } from "./strict-tools.ts";
 
 export type ChatModel = BaseChatModel;
@@ -61,6 +62,8 @@ export function modelLabel(model: ChatModel): string {
 }
 
 function labelOf(model: BaseChatModel): string {
+  const given = givenModelName(model);
+  if (given !== undefined) return given;
   const { model: id, modelName } = model as { model?: unknown; modelName?: unknown };
   const name = typeof id === "string" ? id : typeof modelName === "string" ? modelName : "";
   return [model.getName(), name].filter(Boolean).join(" ");
