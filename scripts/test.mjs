@@ -5,7 +5,7 @@ import { ensureBenchInstalled } from "../bench/install.mjs";
 import { ensureDevelopmentTools } from "./install.mjs";
 import { ensureSystemPrograms } from "./test-system.mjs";
 
-const HELP = `npm test                    lint, layers, types and all tests (about 14 minutes on two cores)
+const HELP = `npm test                    lint, layers, types and all tests (about 17 minutes on two cores)
 npm test -- path …          the tests whose path contains one of these
 npm run test:quick          lint, types and the tests nearest to uncommitted changes (under 90 s)
 npm run test:quick -- path  the same for these files or folders
