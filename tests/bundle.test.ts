@@ -53,3 +53,29 @@ test("the browser condition bundles without a Node module and runs a turn", asyn
   };
   expect(await run()).toEqual({ file: "made in a browser", last: "done", outcome: "done" });
 });
+
+test("the first frame of the terminal app needs neither the schemas of the protocol nor LangChain", async () => {
+  const { metafile } = await build({
+    entryPoints: [resolve("packages/cli/src/app/app.ts")],
+    outdir: join(folder, "app"),
+    bundle: true,
+    splitting: true,
+    format: "esm",
+    platform: "node",
+    packages: "external",
+    metafile: true,
+    write: false,
+    logLevel: "silent",
+  });
+  const entry = Object.keys(metafile.outputs).find((name) => name.endsWith("app/app.js")) as string;
+  const reached = new Set<string>();
+  const follow = (name: string): void => {
+    reached.add(name);
+    const atOnce = metafile.outputs[name]?.imports.filter(({ kind }) => kind === "import-statement") ?? [];
+    for (const { path } of atOnce) if (!reached.has(path)) follow(path);
+  };
+  follow(entry);
+  expect(reached).toContain("@deepwright/protocol/screen");
+  const heavy = /^(?:@deepwright\/(?:protocol|server|checkpoint)|deepwright|zod|langchain|@langchain\/.*)$/;
+  expect([...reached].filter((name) => heavy.test(name))).toEqual([]);
+});

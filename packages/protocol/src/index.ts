@@ -39,7 +39,6 @@ export {
   type ShownTodo,
   type Usage,
 } from "./fold/screen.ts";
-export { isSlowMarkdown } from "./fold/slow-markdown.ts";
 export * from "./headers.ts";
 export * from "./ids.ts";
 export * from "./messages.ts";

@@ -2,6 +2,8 @@
 import type { RunStatus } from "../run-status.ts";
 import type { AgentOutcome } from "../runs.ts";
 
+export { isSlowMarkdown } from "./slow-markdown.ts";
+
 export interface Usage {
   readonly input: number;
   readonly output: number;

@@ -2,7 +2,7 @@
  * Cuts Markdown that is still being written into pieces that cannot change any more and a rest that can. A piece
  * that was given once is shown once.
  */
-import { isSlowMarkdown } from "@deepwright/protocol";
+import { isSlowMarkdown } from "@deepwright/protocol/screen";
 import { Lexer, type Token } from "marked";
 
 export type Piece =
