@@ -84,7 +84,7 @@ async function shelfOf({ connect, db }: RawAcpOptions, environment: NodeJS.Proce
 interface PlaceParts {
   readonly raw: RawAcpOptions;
   readonly servers: readonly McpServer[];
-  /** Of all sessions: several may work in one directory. */
+  /** Shared by all sessions: several may work in one directory. */
   readonly turns: EditorTurns;
 }
 

@@ -4,7 +4,7 @@
 const TOO_DEEP =
   /^[ \t]*(?:>[ \t]?){24}|^[ \t]*(?:[-*+] ){24}|^ {80,}[-*+] |\[{200}|[*_]{300}|(?:\[[^[\]\n]{0,20}){200}/m;
 
-/** Such a text is better shown as it is. Costs linear time itself. */
+/** Whether the text is better shown as it is. The check itself takes linear time. */
 export function isSlowMarkdown(text: string): boolean {
   return TOO_DEEP.test(text) || hasDeepAddresses(text) || text.split(/\s/).some(isTangledWord);
 }

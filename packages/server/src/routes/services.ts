@@ -48,7 +48,7 @@ export interface Services {
   /** Directories whose files clients may restore. */
   readonly restoreRoots: readonly string[];
   readonly workspace: Workspace | undefined;
-  /** Of the machine and the directory of an agent, by its name. Undefined: nothing is told of them. */
+  /** Settings of the machine and of the directory of an agent, by its name. Undefined: the server shows none. */
   readonly settings: (agent: string) => SettingsOfHost | undefined;
   readonly reviews: (agent: string) => MemoryReviews;
   /** Absent: webhooks carry no links. */

@@ -4,7 +4,7 @@ import type { ByteLimit, Page } from "../tables/conditions.ts";
 import type { Owner } from "./owner.ts";
 
 export interface AssistantFilters extends Pick<SearchAssistants, "graph_id" | "name" | "metadata"> {
-  /** Of the server's own assistants, only those of these agents: a database may know agents of earlier starts. */
+  /** Agents whose own assistants are listed: a database may know agents of earlier starts. */
   readonly served?: readonly string[];
 }
 
